@@ -1,0 +1,71 @@
+"""What can go wrong: every error of deadheat's own is a DeadheatError; bad input is also a ValueError."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Iterable
+
+import numpy as np
+
+
+class DeadheatError(Exception):
+    """Anything deadheat itself has to say about a failure."""
+
+
+class BadInput(DeadheatError, ValueError):
+    """A value that cannot be meant: which field, what was got, what is wrong and what to do instead."""
+
+    def __init__(self, field: str, value: object, problem: str, remedy: str) -> None:
+        super().__init__(f"{field} = {_short(value)}: {problem}; {remedy}")
+        self.field, self.value, self.problem, self.remedy = field, value, problem, remedy
+
+    def within(self, place: str) -> BadInput:
+        """The same complaint, seen from a larger thing: 'mean' becomes 'workers[2].mean'."""
+        return BadInput(f"{place}.{self.field}", self.value, self.problem, self.remedy)
+
+
+class NoConvergence(DeadheatError):
+    """A solver that did not reach its tolerance; carries the numbers."""
+
+    def __init__(self, what: str, steps: int, residual: float) -> None:
+        super().__init__(f"{what} did not converge in {steps} steps (residual {residual:.3g})")
+        self.steps, self.residual = steps, residual
+
+
+def finite(
+    field: str, value: object, remedy: str, *, above: float = -math.inf, least: float = -math.inf
+) -> float:
+    """Return value as a float that is finite, > above and >= least, or raise BadInput."""
+    if isinstance(value, bool) or isinstance(value, (str, bytes)) or not hasattr(value, "__float__"):
+        raise BadInput(field, value, "not a number", remedy)
+    number = float(value)
+    if not math.isfinite(number):
+        raise BadInput(field, value, "not a finite number", remedy)
+    if not number > above:
+        raise BadInput(field, value, f"must be above {above:g}", remedy)
+    if number < least:
+        raise BadInput(field, value, f"must be at least {least:g}", remedy)
+    return number
+
+
+def whole(field: str, value: object, remedy: str, *, least: int = 1) -> int:
+    """Return value as an int >= least, or raise BadInput; 5.0 counts as 5."""
+    number = finite(field, value, remedy)
+    if number != math.floor(number):
+        raise BadInput(field, value, "not a whole number", remedy)
+    if number < least:
+        raise BadInput(field, value, f"must be at least {least}", remedy)
+    return int(number)
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """Say what exists, the nearest first: "did you mean 'rate'?" or "known: a, b"."""
+    names = sorted(known)
+    close = difflib.get_close_matches(word, names, n=1, cutoff=0.6)
+    return f"did you mean '{close[0]}'?" if close else "known: " + ", ".join(names)
+
+
+def _short(value: object) -> str:
+    text = repr(value.item() if isinstance(value, np.generic) else value).replace("\n", " ")
+    return text if len(text) <= 60 else text[:57] + "..."

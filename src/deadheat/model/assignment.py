@@ -1,0 +1,24 @@
+"""The moments of an assignment, T_{p,kappa} = c_p I(kappa > 0) + kappa tasks in a row (eq. 1)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from deadheat.model.cluster import Cluster
+
+Array = NDArray[np.float64]
+
+
+def assignment_moments(cluster: Cluster, loads: ArrayLike) -> tuple[Array, Array]:
+    """E[T_{p,kappa_p}] and E[T_{p,kappa_p}^2] of each worker, for tasks of one unit of the cluster's work.
+
+    With m, s the moments of a task and c the shift: E = c I + kappa m and
+    E[T^2] = c^2 I + 2 kappa c m + kappa (s^2 + m^2) + kappa (kappa - 1) m^2.
+    """
+    kappa = np.asarray(loads, float)
+    c = np.where(kappa > 0, cluster.comm, 0.0)
+    m, s = cluster.mean, cluster.std
+    first = c + kappa * m
+    second = c**2 + 2 * kappa * c * m + kappa * (s**2 + m**2) + kappa * (kappa - 1) * m**2
+    return first, second

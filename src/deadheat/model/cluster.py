@@ -1,0 +1,138 @@
+"""A cluster: workers as columns, so that a million of them cost three arrays."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from deadheat.errors import BadInput
+from deadheat.model.laws import Law
+from deadheat.model.worker import Worker
+
+Array = NDArray[np.float64]
+
+
+class Cluster(Sequence[Worker]):
+    """A sequence of workers; .mean, .std, .comm and .capacity are read-only arrays, one entry per worker."""
+
+    mean: Array
+    std: Array
+    comm: Array
+    capacity: Array
+    _names: tuple[str, ...] | None
+    _laws: tuple[Any, ...]  # one for each worker, or a single one for all
+
+    def __init__(self, workers: Iterable[Worker]) -> None:
+        members = list(workers)
+        for place, member in enumerate(members):
+            if not isinstance(member, Worker):
+                raise BadInput(f"workers[{place}]", member, "not a Worker", "give Worker(mean, std, comm)")
+        self._fill(
+            [w.mean for w in members],
+            [w.std for w in members],
+            [w.comm for w in members],
+            [w.capacity for w in members],
+            tuple(w.name for w in members),
+            tuple(w.law for w in members),
+        )
+
+    @classmethod
+    def from_columns(
+        cls,
+        mean: ArrayLike,
+        std: ArrayLike,
+        comm: ArrayLike = 0.0,
+        *,
+        capacity: ArrayLike = math.inf,
+        names: Sequence[str] | None = None,
+        law: str = "gamma",
+    ) -> Cluster:
+        """A cluster from arrays (scalars are broadcast to the length of mean) of one family of laws."""
+        size = np.asarray(mean, float).size
+        columns = [np.broadcast_to(np.asarray(c, float), (size,)) for c in (mean, std, comm, capacity)]
+        for field, column, least in zip(
+            ("mean", "std", "comm", "capacity"), columns, (math.ulp(0.0), 0.0, 0.0, 0.0), strict=True
+        ):
+            bad = np.flatnonzero(~(column >= least) | (np.isinf(column) & (field != "capacity")))
+            if bad.size:
+                Worker(*(float(c[bad[0]]) for c in columns[:3]), capacity=float(columns[3][bad[0]]))
+                raise AssertionError(field)  # pragma: no cover - Worker refuses it first
+        self = cls.__new__(cls)
+        self._fill(*columns, None if names is None else tuple(names), (law,))
+        self[0].unit_law()  # an unknown family is refused here
+        return self
+
+    def _fill(
+        self,
+        mean: ArrayLike,
+        std: ArrayLike,
+        comm: ArrayLike,
+        capacity: ArrayLike,
+        names: tuple[str, ...] | None,
+        laws: tuple[Any, ...],
+    ) -> None:
+        for field, column in (("mean", mean), ("std", std), ("comm", comm), ("capacity", capacity)):
+            values = np.array(column, float)
+            values.setflags(write=False)
+            setattr(self, field, values)
+        if not len(self):
+            raise BadInput("workers", [], "the cluster is empty", "give at least one worker")
+        self._names, self._laws = names, laws
+        given = [name for name in names or () if name]
+        if len(set(given)) < len(given):
+            twice = next(name for name in given if given.count(name) > 1)
+            raise BadInput("name", twice, "two workers have it", "give each worker a name of its own")
+
+    def __len__(self) -> int:
+        return int(self.mean.size)
+
+    @overload
+    def __getitem__(self, place: int) -> Worker: ...
+    @overload
+    def __getitem__(self, place: slice) -> Cluster: ...
+    def __getitem__(self, place: int | slice) -> Worker | Cluster:
+        if isinstance(place, slice):
+            return Cluster([self[i] for i in range(*place.indices(len(self)))])
+        place = range(len(self))[place]
+        name = self._names[place] if self._names else ""
+        columns = (float(column[place]) for column in (self.mean, self.std, self.comm))
+        return Worker(*columns, name, self._laws[place % len(self._laws)], float(self.capacity[place]))
+
+    def __iter__(self) -> Iterator[Worker]:
+        return (self[i] for i in range(len(self)))
+
+    def __repr__(self) -> str:
+        return f"Cluster of {len(self)} workers, mean {self.mean.min():.4g} to {self.mean.max():.4g} s per unit of work"
+
+    def __add__(self, others: Iterable[Worker]) -> Cluster:
+        """This cluster with more workers behind it."""
+        return Cluster([*self, *others])
+
+    @property
+    def names(self) -> list[str]:
+        """The workers' names; w1, w2, ... where none was given."""
+        given = self._names or ("",) * len(self)
+        return [name or f"w{place}" for place, name in enumerate(given, 1)]
+
+    @cached_property
+    def laws(self) -> list[Law]:
+        """The law of one unit of work of each worker."""
+        return [worker.unit_law() for worker in self]
+
+    def scaled(self, work: float) -> Cluster:
+        """The cluster whose unit is a task of `work` units: P[T <= t] = P[U <= t/C] (Assumption 1)."""
+        if work == 1.0:
+            return self
+        with np.errstate(over="ignore", under="ignore"):
+            mean, std = self.mean * work, self.std * work
+        if not (np.isfinite(mean) & np.isfinite(std) & (mean > 0)).all():
+            raise BadInput("work", work, "task times leave the range of floating point", "choose another unit of work")
+        laws = tuple(law if isinstance(law, str) else law.scaled(work) for law in self._laws)
+        scaled = Cluster.__new__(Cluster)
+        scaled._fill(mean, std, self.comm, self.capacity / work, self._names, laws)
+        return scaled

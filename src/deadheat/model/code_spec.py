@@ -1,0 +1,47 @@
+"""The parameters of a code: how many results suffice, how many tasks are given out, how much work one is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from deadheat.errors import BadInput, finite, whole
+
+
+@dataclass(frozen=True)
+class CodeSpec:
+    """K critical tasks of K*Omega, each of C units of work.
+
+    critical: K, the number of results that resolve an iteration.
+    redundancy: Omega >= 1; K*Omega tasks are given out, which must be a whole number.
+    work: C, the units of work of one task.
+    """
+
+    critical: int
+    redundancy: float = 1.0
+    work: float = 1.0
+
+    def __post_init__(self) -> None:
+        set_field = object.__setattr__
+        set_field(self, "critical", whole("critical", self.critical, "give the number of results that suffice (K)"))
+        remedy = "give tasks per critical task (Omega), 1 for none to spare"
+        set_field(self, "redundancy", finite("redundancy", self.redundancy, remedy, least=1.0))
+        set_field(self, "work", finite("work", self.work, "give the units of work of a task (C), above 0", above=0.0))
+        tasks = self.critical * self.redundancy
+        if abs(tasks - round(tasks)) > 1e-9 * tasks:
+            low, high = (int(tasks) + i for i in (0, 1))
+            raise BadInput(
+                "redundancy",
+                self.redundancy,
+                f"critical * redundancy = {tasks:.6g} is not a whole number of tasks",
+                f"take {low / self.critical!r} ({low} tasks) or {high / self.critical!r} ({high} tasks)",
+            )
+
+    @classmethod
+    def of(cls, critical: int, total: int, work: float = 1.0) -> CodeSpec:
+        """The spec that gives out `total` tasks."""
+        return cls(critical, whole("total", total, "give the number of tasks", least=1) / critical, work)
+
+    @property
+    def total(self) -> int:
+        """The number of tasks given out, n = K*Omega."""
+        return round(self.critical * self.redundancy)

@@ -1,0 +1,64 @@
+"""Laws of task times, one per file. A family is known by name and fitted to a mean and a standard deviation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from deadheat.errors import BadInput, nearest
+from deadheat.model.laws.deterministic import Deterministic
+from deadheat.model.laws.empirical import Empirical
+from deadheat.model.laws.frozen import Frozen
+from deadheat.model.laws.gamma import Gamma
+from deadheat.model.laws.law import ExactSums, Law, Scaled
+from deadheat.model.laws.lognormal import Lognormal
+from deadheat.model.laws.mixture import Mixture
+from deadheat.model.laws.pareto import Pareto
+from deadheat.model.laws.shifted_exponential import ShiftedExponential
+from deadheat.model.laws.sums import Sums, sums
+from deadheat.model.laws.weibull import Weibull
+
+__all__ = [
+    "FAMILIES",
+    "Deterministic",
+    "Empirical",
+    "ExactSums",
+    "Frozen",
+    "Gamma",
+    "Law",
+    "Lognormal",
+    "Mixture",
+    "Pareto",
+    "Scaled",
+    "ShiftedExponential",
+    "Sums",
+    "Weibull",
+    "as_law",
+    "fit",
+    "sums",
+]
+
+FAMILIES: Mapping[str, Callable[[float, float], Law]] = {
+    "gamma": Gamma.from_moments,
+    "shifted-exponential": ShiftedExponential.from_moments,
+    "lognormal": Lognormal.from_moments,
+    "weibull": Weibull.from_moments,
+    "pareto": Pareto.from_moments,
+    "deterministic": Deterministic.from_moments,
+    "mixture": Mixture.from_moments,
+}
+
+
+def fit(family: str, mean: float, std: float) -> Law:
+    """The member of a family with this mean and standard deviation; without spread it is a constant.
+
+    Raises BadInput for an unknown family or a spread that the family does not have.
+    """
+    if family not in FAMILIES:
+        raise BadInput("law", family, "no such family of laws", nearest(family, FAMILIES))
+    return Deterministic(mean) if std == 0 and family != "mixture" else FAMILIES[family](mean, std)
+
+
+def as_law(law: Any) -> Law:
+    """A law as it is, or any frozen distribution wrapped as one."""
+    return law if isinstance(law, Law) else Frozen(law)

@@ -1,0 +1,85 @@
+"""What a law of task times is: a non-negative random variable with two finite moments.
+
+The four methods mean, var, cdf, rvs are those of a frozen scipy distribution, so one can be passed for the other.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from deadheat.errors import finite
+
+Array = NDArray[np.float64]
+
+
+class Law(ABC):
+    """The law of one task's time. Subclasses are frozen dataclasses with their natural parameters."""
+
+    @abstractmethod
+    def mean(self) -> float:
+        """E[T]."""
+
+    @abstractmethod
+    def var(self) -> float:
+        """E[T^2] - E[T]^2."""
+
+    @abstractmethod
+    def cdf(self, t: ArrayLike) -> Array:
+        """P(T <= t), elementwise."""
+
+    @abstractmethod
+    def rvs(self, size: int | tuple[int, ...] | None = None, random_state: Any = None) -> Any:
+        """Independent draws; random_state is a numpy Generator or a seed."""
+
+    def std(self) -> float:
+        """The square root of var()."""
+        return math.sqrt(self.var())
+
+    def scaled(self, factor: float) -> Law:
+        """The law of factor * T: a task of `factor` times the work (Assumption 1)."""
+        return Scaled(self, factor)
+
+
+class ExactSums(Law):
+    """A law whose sums of k independent tasks have a closed form."""
+
+    @abstractmethod
+    def sum_cdf(self, count: ArrayLike, t: ArrayLike) -> Array:
+        """P(T_1 + ... + T_count <= t), broadcast over both; count >= 1."""
+
+
+@dataclass(frozen=True)
+class Scaled(Law):
+    """factor * T for a law T that has no scale parameter of its own."""
+
+    law: Law
+    factor: float
+
+    def __post_init__(self) -> None:
+        finite("factor", self.factor, "give a positive scale", above=0.0)
+
+    def mean(self) -> float:
+        """E[factor T]."""
+        return self.factor * self.law.mean()
+
+    def var(self) -> float:
+        """Var[factor T]."""
+        return self.factor**2 * self.law.var()
+
+    def cdf(self, t: ArrayLike) -> Array:
+        """P(factor T <= t)."""
+        return self.law.cdf(np.asarray(t, float) / self.factor)
+
+    def rvs(self, size: int | tuple[int, ...] | None = None, random_state: Any = None) -> Any:
+        """Draws of factor T."""
+        return self.factor * self.law.rvs(size, random_state)
+
+    def scaled(self, factor: float) -> Law:
+        """Scale once more, without nesting."""
+        return Scaled(self.law, self.factor * factor)

@@ -1,0 +1,67 @@
+"""The fast/slow mixture: now and then a task takes a multiple of its usual time."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from deadheat.errors import BadInput, finite
+from deadheat.model.laws.deterministic import Deterministic
+from deadheat.model.laws.gamma import Gamma
+from deadheat.model.laws.law import Array, Law
+
+
+@dataclass(frozen=True)
+class Mixture(Law):
+    """The fast law, or with probability `probability` a draw of it `slowdown` times as long."""
+
+    fast: Law
+    slowdown: float
+    probability: float
+
+    def __post_init__(self) -> None:
+        finite("slowdown", self.slowdown, "say how many times longer a slow task takes, such as 10", least=1.0)
+        finite("probability", self.probability, "give the share of slow tasks, such as 0.2", least=0.0)
+        if self.probability > 1:
+            raise BadInput("probability", self.probability, "must be at most 1", "give the share of slow tasks")
+
+    @classmethod
+    def from_moments(cls, mean: float, std: float, slowdown: float = 10.0, probability: float = 0.1) -> Mixture:
+        """The mixture over a gamma law that has this mean and standard deviation as a whole."""
+        shape = cls(Deterministic(1.0), slowdown, probability)
+        fast_mean = mean / shape.mean()
+        fast_var = (std**2 + mean**2) / (shape.var() + shape.mean() ** 2) - fast_mean**2
+        if fast_var < -1e-12 * fast_mean**2:
+            least = mean * shape.std() / shape.mean()
+            raise BadInput("std", std, "the slow tasks alone spread more than that", f"give std >= {least:.4g}")
+        if fast_var <= 1e-12 * fast_mean**2:
+            return cls(Deterministic(fast_mean), slowdown, probability)
+        return cls(Gamma.from_moments(fast_mean, math.sqrt(fast_var)), slowdown, probability)
+
+    def mean(self) -> float:
+        """E[fast] (1 - q + q slowdown)."""
+        return self.fast.mean() * (1 + self.probability * (self.slowdown - 1))
+
+    def var(self) -> float:
+        """E[fast^2] (1 - q + q slowdown^2) - mean^2."""
+        square = self.fast.var() + self.fast.mean() ** 2
+        return max(square * (1 + self.probability * (self.slowdown**2 - 1)) - self.mean() ** 2, 0.0)
+
+    def cdf(self, t: ArrayLike) -> Array:
+        """(1 - q) F(t) + q F(t/slowdown)."""
+        times, q = np.asarray(t, float), self.probability
+        return np.asarray((1 - q) * self.fast.cdf(times) + q * self.fast.cdf(times / self.slowdown))
+
+    def rvs(self, size: int | tuple[int, ...] | None = None, random_state: Any = None) -> Any:
+        """Draws of the fast law, some of them stretched."""
+        rng = np.random.default_rng(random_state)
+        stretch = np.where(rng.random(size) < self.probability, self.slowdown, 1.0)
+        return self.fast.rvs(size, rng) * stretch
+
+    def scaled(self, factor: float) -> Mixture:
+        """The fast law scales."""
+        return Mixture(self.fast.scaled(factor), self.slowdown, self.probability)

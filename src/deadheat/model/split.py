@@ -1,0 +1,57 @@
+"""A split: who gets how many of the tasks of an iteration."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from deadheat.errors import BadInput
+from deadheat.model.code_spec import CodeSpec
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Whole loads that sum to K*Omega, and the real shares they were rounded from.
+
+    theta: the score that all active workers share (Theorem 2); NaN for a split that balances none.
+    gamma: the weight of the second moment in that score, in 1/second.
+    policy: the name of what made it.
+    """
+
+    spec: CodeSpec
+    loads: NDArray[np.int64]
+    shares: NDArray[np.float64]
+    theta: float = math.nan
+    gamma: float = 1.0
+    policy: str = "given"
+
+    def __post_init__(self) -> None:
+        for field, kind in (("loads", np.int64), ("shares", np.float64)):
+            values = np.array(getattr(self, field), kind)
+            values.setflags(write=False)
+            object.__setattr__(self, field, values)
+        if (self.loads < 0).any():
+            raise BadInput("loads", int(self.loads.min()), "a load is negative", "give whole numbers from 0 on")
+        if self.loads.sum() != self.spec.total:
+            total = self.spec.total
+            raise BadInput("loads", int(self.loads.sum()), f"must sum to K*Omega = {total}", "change loads or code")
+
+    @classmethod
+    def of(cls, loads: ArrayLike, spec: CodeSpec, gamma: float = 1.0) -> Split:
+        """A split with loads of one's own choice."""
+        given = np.asarray(loads)
+        if given.ndim != 1 or given.dtype.kind not in "iuf" or (given != np.floor(given)).any():
+            raise BadInput("loads", loads, "not a list of whole numbers", "give one whole number per worker")
+        return cls(spec, given.astype(np.int64), given.astype(float), gamma=gamma)
+
+    @property
+    def active(self) -> int:
+        """How many workers get a task."""
+        return int(np.count_nonzero(self.loads))
+
+    def __repr__(self) -> str:
+        shown = ", ".join(map(str, self.loads[:12])) + (", ..." if len(self.loads) > 12 else "")
+        return f"Split({self.policy}: {shown}; theta {self.theta:.6g}, {self.active} of {len(self.loads)} active)"

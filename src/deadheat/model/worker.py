@@ -1,0 +1,58 @@
+"""A worker: how long a unit of work takes it, and how far away it is."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from deadheat.errors import BadInput, finite
+from deadheat.model.laws import Law, as_law, fit
+
+
+@dataclass(frozen=True)
+class Worker:
+    """A worker with its mean and standard deviation in seconds per unit of work, and its seconds per iteration.
+
+    mean, std: of the time of a task of one unit of work (E[U_p] and its standard deviation).
+    comm: seconds lost per iteration to communication, whatever the load (c_p).
+    law: a family's name ("gamma", "lognormal", ...), a law of `deadheat.laws` or a frozen scipy distribution; the
+        latter two must have the mean and std given: `Worker.of(law)` reads them off.
+    capacity: the most units of work that the worker can hold in one iteration, for instance for its memory.
+    """
+
+    mean: float
+    std: float
+    comm: float = 0.0
+    name: str = ""
+    law: Any = "gamma"
+    capacity: float = math.inf
+
+    def __post_init__(self) -> None:
+        set_field = object.__setattr__
+        per_unit = "give seconds per unit of work"
+        set_field(self, "mean", finite("mean", self.mean, f"{per_unit}, above 0", above=0.0))
+        set_field(self, "std", finite("std", self.std, f"{per_unit}, 0 for tasks of equal length", least=0.0))
+        set_field(self, "comm", finite("comm", self.comm, "give seconds per iteration, 0 for none", least=0.0))
+        if not isinstance(self.name, str):
+            raise BadInput("name", self.name, "not a text", 'write it in quotes, such as "w1"')
+        if self.capacity != math.inf:
+            remedy = "give the units of work the worker can hold, or leave it out"
+            set_field(self, "capacity", finite("capacity", self.capacity, remedy, least=0.0))
+        law = self.unit_law()
+        if isinstance(self.law, str):
+            return
+        set_field(self, "law", law)
+        for field, own, given in (("mean", law.mean(), self.mean), ("std", law.std(), self.std)):
+            if abs(own - given) > 1e-6 * self.mean:
+                raise BadInput(field, given, f"the law given has {own:.8g}", "use Worker.of(law), which reads it off")
+
+    @classmethod
+    def of(cls, law: Any, comm: float = 0.0, name: str = "", capacity: float = math.inf) -> Worker:
+        """A worker whose mean and std are those of a law (ours or a frozen scipy distribution)."""
+        known = as_law(law)
+        return cls(known.mean(), known.std(), comm, name, known, capacity)
+
+    def unit_law(self) -> Law:
+        """The law of the time of one unit of work (U_p)."""
+        return fit(self.law, self.mean, self.std) if isinstance(self.law, str) else as_law(self.law)
