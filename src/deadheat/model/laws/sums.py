@@ -29,7 +29,10 @@ class Sums(Protocol):
     def error(self) -> float:
         """How far a probability may be off."""
 
-    def cdf(self, most: int, t: Array) -> Array:
+    def cdf(self, count: int, t: Array) -> Array:
+        """P(S_count <= t)."""
+
+    def upto(self, most: int, t: Array) -> Array:
         """The array of shape (most, len(t)) of P(S_k <= t), k = 1 ... most."""
 
 
@@ -45,7 +48,11 @@ class Closed:
     law: ExactSums
     error: float = 0.0
 
-    def cdf(self, most: int, t: Array) -> Array:
+    def cdf(self, count: int, t: Array) -> Array:
+        """Straight from the law."""
+        return self.law.sum_cdf(count, t)
+
+    def upto(self, most: int, t: Array) -> Array:
         """Straight from the law."""
         return self.law.sum_cdf(np.arange(1, most + 1)[:, None], t[None, :])
 
@@ -64,8 +71,9 @@ class Lattice:
     def of(cls, law: Law, most: int, horizon: float) -> Lattice:
         """Convolve up to `most` tasks; the error is measured against a lattice twice as coarse."""
         least, spread = _least_and_spread(law)
-        length = max(horizon - least, spread)
         most = max(most, 1)
+        widest = most * (_quantile(law, 1 - NEVER) - least)  # nothing of the sums lies beyond
+        length = max(min(horizon - least, widest), spread)
         wanted = 2.0 ** np.ceil(np.log2(CELLS_PER_SPREAD * length / spread))
         cells = int(np.clip(wanted, 2**8, max(MOST_CELLS // most, 2**12)))
         step = length / cells
@@ -74,24 +82,23 @@ class Lattice:
         between = float(np.abs(np.diff(table[1:], 2)).max(initial=0.0)) / 8  # linear interpolation
         return cls(law, least, step, table, _difference(table, coarse) / 3 + between)
 
-    def cdf(self, most: int, t: Array) -> Array:
+    def cdf(self, count: int, t: Array) -> Array:
         """By interpolation between edges; one long task beyond the lattice."""
-        rows = np.zeros((most, t.size))
-        rows[0] = self.law.cdf(t)
-        cells = self.table.shape[1]
-        for k in range(2, most + 1):
-            place = (t - k * self.least) / self.step - (k - 1) / 2
-            far = place > cells - 1
-            if k <= len(self.table):
-                left = np.clip(place.astype(np.int64), 0, cells - 2)
-                part = np.clip(place - left, 0.0, 1.0)
-                row = self.table[k - 1]
-                rows[k - 1] = row[left] * (1 - part) + row[left + 1] * part
-            if far.any():
-                one = self.law.cdf(t[far] - (k - 1) * self.law.mean())
-                rows[k - 1, far] = one**k
-        # Never more likely than one task fewer: interpolation and the joint at the horizon keep that order.
-        return np.asarray(np.minimum.accumulate(np.clip(rows, 0.0, 1.0), axis=0))
+        if count == 1:
+            return self.law.cdf(t)
+        place = (t - count * self.least) / self.step - (count - 1) / 2
+        found = np.zeros(t.size)
+        if count <= len(self.table):
+            row = self.table[count - 1]
+            found = np.interp(place, np.arange(row.size), row)
+        far = place > self.table.shape[1] - 1
+        if far.any():
+            found[far] = self.law.cdf(t[far] - (count - 1) * self.law.mean()) ** count
+        return np.clip(found, 0.0, 1.0)
+
+    def upto(self, most: int, t: Array) -> Array:
+        """Row by row, never more likely than one task fewer: the joint at the horizon keeps that order."""
+        return np.asarray(np.minimum.accumulate([self.cdf(k, t) for k in range(1, most + 1)], axis=0))
 
 
 def _least_and_spread(law: Law) -> tuple[float, float]:

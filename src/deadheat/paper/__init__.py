@@ -1,0 +1,1 @@
+"""The paper again: its experiments, as they were printed."""

@@ -1,0 +1,22 @@
+"""Who gets how much: splits of an iteration's tasks, and the choice of a code by its mismatch."""
+
+from deadheat.planning.balance import balance
+from deadheat.planning.choice import choose
+from deadheat.planning.mismatch import mismatch
+from deadheat.planning.rounding import apportion
+from deadheat.planning.scores import Moments, Quantile, Score
+from deadheat.planning.split import caps, in_ratio, split, uniform
+
+__all__ = [
+    "Moments",
+    "Quantile",
+    "Score",
+    "apportion",
+    "balance",
+    "caps",
+    "choose",
+    "in_ratio",
+    "mismatch",
+    "split",
+    "uniform",
+]

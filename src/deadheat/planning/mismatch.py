@@ -1,0 +1,22 @@
+"""How far the workers are from finishing together: the variance of their scores (eq. mismatch)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from deadheat.errors import BadInput
+from deadheat.model import Cluster, Split, assignment_moments
+
+
+def mismatch(cluster: Cluster, split: Split, active_only: bool = False) -> float:
+    """The variance over the workers of E[T] + gamma E[T^2] under the whole loads.
+
+    As printed it runs over all workers, idle ones scoring 0; active_only leaves those out, which can change the code
+    that Algorithm 1 chooses.
+    """
+    if len(split.loads) != len(cluster):
+        problem = f"{len(split.loads)} loads for {len(cluster)} workers"
+        raise BadInput("split", split, problem, "use a split of this cluster")
+    first, second = assignment_moments(cluster.scaled(split.spec.work), split.loads)
+    scores = first + split.gamma * second
+    return float(np.var(scores[split.loads > 0] if active_only else scores))

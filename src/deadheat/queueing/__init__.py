@@ -1,0 +1,27 @@
+"""What to expect: the law of an iteration, delays in the queue, bounds, draws and advice."""
+
+from deadheat.queueing.advice import reasons, start_score, would_be_used
+from deadheat.queueing.bounds import Bound, genie_bound, lower_bound
+from deadheat.queueing.draws import Draw, draw
+from deadheat.queueing.forecast import Forecast, forecast
+from deadheat.queueing.iteration import IterationLaw, iteration_law
+from deadheat.queueing.waiting import kingman, mean_delay, pollaczek_khinchine, service_moments
+
+__all__ = [
+    "Bound",
+    "Draw",
+    "Forecast",
+    "IterationLaw",
+    "draw",
+    "forecast",
+    "genie_bound",
+    "iteration_law",
+    "kingman",
+    "lower_bound",
+    "mean_delay",
+    "pollaczek_khinchine",
+    "reasons",
+    "service_moments",
+    "start_score",
+    "would_be_used",
+]

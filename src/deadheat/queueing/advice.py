@@ -1,0 +1,42 @@
+"""The paper's remarks as advice: which workers are not used and why, and whether one more would help."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from deadheat.model import Cluster, Split, Worker
+
+
+def start_score(worker: Worker, gamma: float) -> float:
+    """a_p = c_p + gamma c_p^2: the score of a worker before it has done anything."""
+    return worker.comm + gamma * worker.comm**2
+
+
+def would_be_used(worker: Worker, split: Split) -> bool:
+    """Whether a further worker would get a task at all: only where a_p < theta (Remark 2 of the paper).
+
+    If not, adding it cannot make an unstable queue stable.
+    """
+    return not start_score(worker, split.gamma) >= split.theta
+
+
+def reasons(cluster: Cluster, split: Split) -> list[str]:
+    """For each worker an empty text if it has tasks, else why it has none."""
+    far = cluster.comm + split.gamma * cluster.comm**2 >= split.theta  # never, where theta is NaN
+    full = np.floor(cluster.capacity / split.spec.work) == 0
+    return [_reason(*row, split) for row in zip(split.loads, far, full, split.shares, cluster.comm, strict=True)]
+
+
+def _reason(load: int, far: bool, full: bool, share: float, comm: float, split: Split) -> str:
+    if load > 0:
+        return ""
+    if full:
+        return "its capacity holds no task"
+    if far:
+        start = comm + split.gamma * comm**2
+        return f"too far: a_p = {start:.4g} >= theta = {split.theta:.4g}"
+    if math.isnan(split.theta) or share <= 0:
+        return "given none by the policy"
+    return f"its share of {share:.2g} rounds to no task"

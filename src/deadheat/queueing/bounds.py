@@ -1,0 +1,42 @@
+"""What no split can beat: the paper's bound, the same in a queue, and a genie's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from deadheat.model import Cluster, CodeSpec, Stream
+from deadheat.queueing.forecast import Forecast, of_loads
+from deadheat.queueing.waiting import mean_delay
+
+
+@dataclass(frozen=True)
+class Bound:
+    """The paper's ideal: one server as fast as all workers together, at their average distance.
+
+    service: eq. (LB), the seconds of service of a job. delay: the same service time put through the queue, which is
+    what the paper's printed 42.04 s contains (erratum).
+    """
+
+    service: float
+    delay: float
+
+
+def lower_bound(cluster: Cluster, spec: CodeSpec, stream: Stream) -> Bound:
+    """D_L = I (K/sum_p 1/E[T_p] + (1/P) sum_p c_p), without and with waiting (eq. LB).
+
+    It averages the shifts of ALL workers, so a worker that is far away and never used raises it above delays that are
+    reached: there `genie_bound` is the one to trust.
+    """
+    speed = float((1 / cluster.scaled(spec.work).mean).sum())
+    service = stream.iterations * (spec.critical / speed + float(cluster.comm.mean()))
+    return Bound(service, mean_delay(stream, service, 0.0))
+
+
+def genie_bound(cluster: Cluster, spec: CodeSpec, stream: Stream) -> Forecast:
+    """The forecast if every worker always had a next task: loads of K each, purged at the K-th result.
+
+    No static split, redundancy or schedule of the same tasks ends an iteration sooner.
+    """
+    return of_loads(cluster, np.full(len(cluster), spec.critical), spec, stream)

@@ -1,0 +1,80 @@
+"""How many results have arrived by time t: sums of independent capped counts, for many t at once.
+
+N_p(t), the tasks worker p has finished by t, is at least j when c_p + (j tasks in a row) <= t. A table of its
+probabilities has one row per t and one column per count. Tables are merged by convolution (FFT along the counts,
+shortest first), and counts of K or more are dropped, since the question is always whether the total is below K.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+def counts(done: Array) -> Array:
+    """The table of P(N = j), j = 0 ... load, from the rows P(N >= 1), P(N >= 2), ... of shape (load, times)."""
+    tail = np.vstack([np.ones(done.shape[1]), done, np.zeros(done.shape[1])])
+    return np.ascontiguousarray((tail[:-1] - tail[1:]).T)
+
+
+def total(tables: Sequence[Array], critical: int) -> Array:
+    """The table of the sum of all counts, for sums below `critical`."""
+    heap = [(table.shape[1], place, table[:, :critical]) for place, table in enumerate(tables)]
+    heapq.heapify(heap)
+    ticket = len(heap)
+    while len(heap) > 1:
+        _, _, first = heapq.heappop(heap)
+        _, _, second = heapq.heappop(heap)
+        both = merge(first, second, critical)
+        heapq.heappush(heap, (both.shape[1], ticket, both))
+        ticket += 1
+    return heap[0][2]
+
+
+def without_each(tables: Sequence[Array], critical: int) -> list[Array]:
+    """For each worker the table of the sum of all the others: a tree of products, read downwards."""
+    if len(tables) == 1:
+        nothing = np.zeros((tables[0].shape[0], 1))
+        nothing[:, 0] = 1.0
+        return [nothing]
+    levels = [[table[:, :critical] for table in tables]]
+    while len(levels[-1]) > 1:
+        row = levels[-1]
+        pairs = [merge(row[i], row[i + 1], critical) for i in range(0, len(row) - 1, 2)]
+        levels.append(pairs + ([row[-1]] if len(row) % 2 else []))
+    others: list[Array | None] = [None]
+    for row in reversed(levels[:-1]):
+        below: list[Array | None] = []
+        for place in range(len(row)):
+            above = others[place // 2]
+            sibling = row[place ^ 1] if place ^ 1 < len(row) else None
+            if above is None or sibling is None:
+                below.append(above if sibling is None else sibling)
+            else:
+                below.append(merge(above, sibling, critical))
+        others = below
+    return [table for table in others if table is not None]
+
+
+def merge(first: Array, second: Array, critical: int) -> Array:
+    """The table of the sum of two independent counts, cut at `critical`."""
+    width = first.shape[1] + second.shape[1] - 1
+    size = _fast_length(width)
+    product = np.fft.rfft(first, size) * np.fft.rfft(second, size)
+    return np.fft.irfft(product, size)[:, : min(width, critical)]
+
+
+def _fast_length(width: int) -> int:
+    """The least 2^a 3^b 5^c that is at least `width`: lengths that the FFT likes."""
+    best = 1 << (width - 1).bit_length()
+    for five in (1, 5, 25):
+        for three in (1, 3, 9):
+            odd = five * three
+            if odd < best:
+                best = min(best, odd << max(-(-width // odd) - 1, 0).bit_length())
+    return best

@@ -1,0 +1,71 @@
+"""What to expect of a split: iteration, service and delay, and whether the queue is stable."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from deadheat.errors import BadInput
+from deadheat.model import Cluster, CodeSpec, Split, Stream
+from deadheat.queueing.draws import Draw, draw
+from deadheat.queueing.iteration import IterationLaw
+from deadheat.queueing.waiting import mean_delay, service_moments
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """Seconds to expect, per iteration and per job.
+
+    delay: mean time from arrival to delivery in the steady state, infinite where the queue is unstable; exact for
+    Poisson arrivals (Pollaczek-Khinchine), Kingman's approximation for others.
+    law: the law of an iteration's time, for quantiles.
+    """
+
+    iteration_mean: float
+    iteration_std: float
+    service_mean: float
+    service_std: float
+    utilisation: float
+    delay: float
+    stream: Stream
+    law: IterationLaw
+
+    @property
+    def stable(self) -> bool:
+        """Whether jobs are served faster than they arrive: E[T_s] < E[T_a]."""
+        return self.utilisation < 1
+
+    @property
+    def headroom(self) -> float:
+        """How much of the capacity is to spare: 1 - utilisation, negative where jobs pile up."""
+        return 1 - self.utilisation
+
+    @property
+    def most_rate(self) -> float:
+        """The jobs per second at which the queue ceases to be stable."""
+        return 1 / self.service_mean
+
+    def draw(self, jobs: int) -> Draw:
+        """The average delay that one run of `jobs` jobs will show, from an empty start; finite even if unstable."""
+        return draw(self.stream, self.service_mean, self.service_std, jobs)
+
+
+def forecast(cluster: Cluster, split: Split, stream: Stream, purge: bool = True) -> Forecast:
+    """Forecast the jobs of a stream under a split.
+
+    purge: the K-th result ends an iteration and the rest is dropped; False waits for all K*Omega (the paper's
+    analysis, an upper bound).
+    """
+    if len(split.loads) != len(cluster):
+        problem = f"{len(split.loads)} loads for {len(cluster)} workers"
+        raise BadInput("split", split, problem, "use a split of this cluster")
+    return of_loads(cluster, split.loads, split.spec, stream, purge)
+
+
+def of_loads(cluster: Cluster, loads: object, spec: CodeSpec, stream: Stream, purge: bool = True) -> Forecast:
+    """The forecast for any loads, also such that do not sum to K*Omega."""
+    law = IterationLaw(cluster.scaled(spec.work), loads, spec.critical, purge)  # type: ignore[arg-type]
+    mean, std = service_moments(stream.iterations, law.mean, law.std)
+    utilisation = mean / stream.interarrival_mean
+    delay = mean_delay(stream, mean, std) if utilisation < 1 else math.inf
+    return Forecast(law.mean, law.std, mean, std, utilisation, delay, stream, law)

@@ -1,0 +1,246 @@
+"""The law of an iteration's time: with purging (the K-th result ends it) and without (the last one does).
+
+Without purging T_itr is the maximum of independent assignments, P(T_itr <= t) = prod_p F_p(t) (section IV).
+With purging it ends when K results are in: P(T_itr > t) = P(sum_p N_p(t) < K), N_p(t) = the tasks worker p has
+finished by t, at most kappa_p. The paper does not give that law; it is exact for independent tasks.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from deadheat.errors import BadInput
+from deadheat.model import Cluster, Split
+from deadheat.model.laws import Sums, sums
+from deadheat.queueing.counting import counts, total, without_each
+from deadheat.queueing.quadrature import Integrals, integrate
+
+Array = NDArray[np.float64]
+TOLERANCE = 1e-9  # of the moments, for each panel of the quadrature
+NEVER = 1e-15  # a survival that counts as zero
+BODY = 1e-6  # convolved laws are precise down to this survival; one long task is the rest
+DOUBLINGS = 60  # of the tail; what heavier tails leave beyond is a geometric series
+CHUNK = 4_000_000  # table entries at a time, to bound memory
+
+
+class IterationLaw:
+    """The law of T_itr for whole loads on a cluster whose unit of work is one task.
+
+    mean, std: its moments; error, std_error: how far they may be off (quadrature and convolution).
+    """
+
+    def __init__(self, tasks: Cluster, loads: ArrayLike, critical: int, purge: bool = True) -> None:
+        given = np.asarray(loads, np.int64)
+        if given.shape != (len(tasks),):
+            problem = f"{given.size} loads for {len(tasks)} workers"
+            raise BadInput("loads", given.tolist(), problem, "give one load per worker")
+        if given.sum() < critical:
+            raise BadInput("loads", int(given.sum()), f"fewer than the {critical} tasks needed", "raise the loads")
+        self._busy = np.flatnonzero(given > 0)
+        self._loads = given[self._busy]
+        self._comm, self._mean = tasks.comm[self._busy], tasks.mean[self._busy]
+        self._second = self._mean**2 + tasks.std[self._busy] ** 2
+        self._laws = [tasks.laws[p] for p in self._busy]
+        self._workers = len(tasks)
+        self.critical = int(critical)
+        self.purge = purge and self.critical < given.sum()  # all are needed: the K-th result is the last
+        self._horizon, self._sums = self._prepare()
+
+    # The survival function
+
+    def sf(self, t: ArrayLike) -> Array:
+        """P(T_itr > t)."""
+        times = np.atleast_1d(np.asarray(t, float))
+        width = min(int(self._caps(float(times.max())).sum()), 2 * self.critical) + 1 if self.purge else 1
+        rows = max(CHUNK // width, 16)
+        parts = [self._survival(times[i : i + rows], self._sums) for i in range(0, times.size, rows)]
+        return np.concatenate(parts).reshape(np.shape(t))
+
+    def cdf(self, t: ArrayLike) -> Array:
+        """P(T_itr <= t)."""
+        return 1 - self.sf(t)
+
+    def quantile(self, level: ArrayLike) -> Array:
+        """The least t with P(T_itr <= t) >= level: by grids that close in on it, 32 points at a time."""
+        wanted = np.asarray(level, float)
+        if not ((wanted > 0) & (wanted < 1)).all():
+            raise BadInput("level", level, "a quantile needs a probability", "give numbers between 0 and 1")
+        return np.reshape([self._locate(1 - q) for q in wanted.ravel()], wanted.shape)
+
+    # Its moments
+
+    @property
+    def mean(self) -> float:
+        """E[T_itr]."""
+        return self._origin + self._integrals.first
+
+    @property
+    def var(self) -> float:
+        """Var[T_itr], computed from the left end of the law so that a narrow one keeps its digits."""
+        return max(self._integrals.second - self._integrals.first**2, 0.0)
+
+    @property
+    def std(self) -> float:
+        """The standard deviation of T_itr."""
+        return math.sqrt(self.var)
+
+    @property
+    def error(self) -> float:
+        """How far the mean may be off."""
+        body = self._locate(BODY) - self._origin
+        return self._integrals.first_error + body * sum(s.error for s in self._sums)
+
+    @cached_property
+    def busy(self) -> Array:
+        """E[min(T_{p,kappa_p}, T_itr)]/E[T_itr]: the part of an iteration for which each worker is occupied."""
+        part = np.zeros(self._workers)
+        edges = np.linspace(self._origin, self._locate(1e-9), 9)
+        nodes, weights = np.polynomial.legendre.leggauss(8)
+        half = np.diff(edges) / 2
+        t = ((edges[:-1] + half)[:, None] + half[:, None] * nodes).ravel()
+        weight = (half[:, None] * weights).ravel()
+        part[self._busy] = (self._origin + self._occupied(t) @ weight) / self.mean
+        return np.minimum(part, 1.0)
+
+    # How it is computed
+
+    @cached_property
+    def _origin(self) -> float:
+        """A time before which the iteration is never over."""
+        fluid = self._fluid()
+        low = 0.0
+        for _ in range(12):  # the left edge need not be sharp: the quadrature adapts
+            grid = np.linspace(low, fluid, 9)
+            sure = np.flatnonzero(self.sf(grid) >= 1 - NEVER)
+            if sure.size == 0 or sure[-1] == 0:
+                break
+            low = float(grid[sure[-1]]) if sure[-1] < 8 else low
+            if sure[-1] < 7:
+                break
+        return low
+
+    @cached_property
+    def _integrals(self) -> Integrals:
+        start = self._origin
+        end = max(self._fluid(), start * (1 + 1e-12) + math.ulp(1.0))
+        doublings = start + (end - start) * 2.0 ** np.arange(1, DOUBLINGS + 1)
+        # Over one more doubling the integral of 2 t S(t) is below 4 (t - start)^2 S(t): stop where that is nothing.
+        nothing = 1e-2 * TOLERANCE * (end - start) ** 2
+        last = 0
+        while last < DOUBLINGS and float(self.sf(doublings[last])) * (doublings[last] - start) ** 2 > nothing:
+            last += 1
+        found = integrate(self.sf, np.concatenate([np.linspace(start, end, 4), doublings[: last + 1]]), TOLERANCE)
+        return found if last < DOUBLINGS else self._with_power_tail(found, doublings[-3:])
+
+    def _with_power_tail(self, found: Integrals, ends: Array) -> Integrals:
+        """Add what lies beyond: a power's contributions over doublings fall by one ratio, a geometric series."""
+        before, after = (integrate(self.sf, ends[i : i + 2], 1e-6) for i in (0, 1))
+        lever = 2 * (ends - self._origin)
+        pairs = (before.first, after.first), (
+            before.second + lever[0] * before.first,
+            after.second + lever[1] * after.first,
+        )
+        rest = [b * (b / a) / (1 - b / a) if 0 < b < a else 0.0 for a, b in pairs]
+        return Integrals(*(np.array(found) + [*rest, *rest]))
+
+    def _fluid(self) -> float:
+        """When the iteration would end if every task took its mean: the middle of the law, roughly."""
+        ends = self._comm + self._loads * self._mean
+        if not self.purge:
+            return float(ends.max())
+        low, high = float(self._comm.min()), float(ends.max())
+        for _ in range(60):
+            middle = (low + high) / 2
+            placed = np.minimum(np.maximum(middle - self._comm, 0.0) / self._mean, self._loads).sum()
+            low, high = (middle, high) if placed < self.critical else (low, middle)
+        return high
+
+    def _prepare(self) -> tuple[float, list[Sums]]:
+        """The sums of every worker, up to a time by which the iteration is over but for BODY."""
+        horizon = self._fluid()
+        for _ in range(8):
+            horizon *= 2
+            caps = self._caps(horizon)
+            known: dict[tuple[int, int, float], Sums] = {}
+            tables = []
+            for place, (law, cap, c) in enumerate(zip(self._laws, caps, self._comm, strict=True)):
+                key = (id(law), int(cap), float(c))
+                if key not in known:
+                    known[key] = sums(law, int(cap), horizon - float(c))
+                tables.append(known[key])
+            if float(self._survival(np.array([horizon]), tables)[0]) < BODY or not any(s.error for s in tables):
+                break
+        return horizon, tables
+
+    def _caps(self, latest: float) -> NDArray[np.int64]:
+        """Loads, cut to what a worker can have finished by then with a probability above NEVER.
+
+        A sum of j non-negative times is below j m - x with a probability of at most exp(-x^2/(2 j E[T^2])).
+        """
+        if not self.purge:
+            return self._loads
+        width = -2 * math.log(NEVER) * self._second
+        room = np.maximum(latest - self._comm, 0.0)
+        root = (np.sqrt(width) + np.sqrt(width + 4 * self._mean * room)) / (2 * self._mean)
+        return np.minimum(self._loads, np.ceil(np.minimum(root**2, 2.0**62)).astype(np.int64) + 1)
+
+    def _finished(self, p: int, t: Array, tables: Sequence[Sums]) -> Array:
+        """F_p(t): the probability that worker p has finished its whole assignment."""
+        since = t - self._comm[p]
+        return np.where(since >= 0, tables[p].cdf(int(self._loads[p]), np.maximum(since, 0.0)), 0.0)
+
+    def _survival(self, t: Array, tables: Sequence[Sums]) -> Array:
+        if self.purge:
+            return np.clip(total(self._counts(t, tables), self.critical).sum(1), 0.0, 1.0)
+        product = np.ones(t.size)
+        for p in range(len(self._loads)):
+            product *= self._finished(p, t, tables)
+        return 1 - product
+
+    def _counts(self, t: Array, tables: Sequence[Sums]) -> list[Array]:
+        """Each worker's table of counts, without those that nobody can have reached by the latest of t."""
+        latest, caps = int(np.argmax(t)), self._caps(float(t.max()))
+        found = []
+        for p, cap in enumerate(caps):
+            since = t - self._comm[p]
+            done = np.where(since >= 0, tables[p].upto(int(cap), np.maximum(since, 0.0)), 0.0)
+            found.append(counts(done[: max(np.count_nonzero(done[:, latest] > NEVER), 1)]))
+        return found
+
+    def _occupied(self, t: Array) -> Array:
+        """Rows of P(worker p is not done and the iteration is not over at t), one for each busy worker."""
+        survival = self.sf(t)
+        if not self.purge:
+            return np.array([1 - self._finished(p, t, self._sums) for p in range(len(self._loads))])
+        tables = self._counts(t, self._sums)
+        rows = []
+        for p, others in enumerate(without_each(tables, self.critical)):
+            if tables[p].shape[1] <= self._loads[p]:
+                rows.append(survival)  # it cannot be done by then
+                continue
+            need = max(self.critical - int(self._loads[p]), 0)
+            rows.append(survival - tables[p][:, -1] * others[:, :need].sum(1))
+        return np.maximum(rows, 0.0)
+
+    def _locate(self, survival: float) -> float:
+        """The least t with P(T_itr > t) <= survival."""
+        low, high = 0.0, self._fluid()
+        while float(self.sf(high)) > survival:
+            low, high = high, 2 * high
+        for _ in range(12):
+            grid = np.linspace(low, high, 33)
+            first = int(np.argmax(self.sf(grid) <= survival))
+            low, high = float(grid[max(first - 1, 0)]), float(grid[first])
+            if high - low <= 1e-12 * high:
+                break
+        return high
+
+
+def iteration_law(cluster: Cluster, split: Split, purge: bool = True) -> IterationLaw:
+    """The law of one iteration under a split."""
+    return IterationLaw(cluster.scaled(split.spec.work), split.loads, split.spec.critical, purge)
