@@ -1,0 +1,64 @@
+"""deadheat: split, code, purge and forecast iterative jobs over unequal workers, so that all finish together.
+
+    import deadheat as dh
+    cluster = dh.Cluster([dh.Worker(1.0, 1.0, comm=0.1), dh.Worker(2.0, 2.0, comm=0.2)])
+    split = dh.split(cluster, dh.CodeSpec(critical=10, redundancy=1.2))
+    dh.forecast(cluster, split, dh.Stream.poisson(rate=0.001, iterations=50)).delay
+
+The rooms below are listed in docs/house.md; this file only gathers their public names.
+"""
+
+from deadheat.errors import BadInput, DeadheatError, NoConvergence
+from deadheat.model import Cluster, CodeSpec, Scenario, Split, Stream, Worker, assignment_moments, laws
+from deadheat.planning import Moments, Quantile, choose, mismatch, split, uniform
+from deadheat.queueing import (
+    Bound,
+    Draw,
+    Forecast,
+    IterationLaw,
+    forecast,
+    genie_bound,
+    iteration_law,
+    kingman,
+    lower_bound,
+    pollaczek_khinchine,
+    would_be_used,
+)
+from deadheat.tuning import Recruitment, Unreachable, fastest, recruit
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "BadInput",
+    "Bound",
+    "Cluster",
+    "CodeSpec",
+    "DeadheatError",
+    "Draw",
+    "Forecast",
+    "IterationLaw",
+    "Moments",
+    "NoConvergence",
+    "Quantile",
+    "Recruitment",
+    "Scenario",
+    "Split",
+    "Stream",
+    "Unreachable",
+    "Worker",
+    "assignment_moments",
+    "choose",
+    "fastest",
+    "forecast",
+    "genie_bound",
+    "iteration_law",
+    "kingman",
+    "laws",
+    "lower_bound",
+    "mismatch",
+    "pollaczek_khinchine",
+    "recruit",
+    "split",
+    "uniform",
+    "would_be_used",
+]

@@ -3,8 +3,9 @@
 from deadheat.model.assignment import assignment_moments
 from deadheat.model.cluster import Cluster
 from deadheat.model.code_spec import CodeSpec
+from deadheat.model.scenario import Scenario
 from deadheat.model.split import Split
 from deadheat.model.stream import Stream
 from deadheat.model.worker import Worker
 
-__all__ = ["Cluster", "CodeSpec", "Split", "Stream", "Worker", "assignment_moments"]
+__all__ = ["Cluster", "CodeSpec", "Scenario", "Split", "Stream", "Worker", "assignment_moments"]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from deadheat.model import Cluster, CodeSpec, Split
 from deadheat.model.laws import sums
-from deadheat.planning import apportion, caps, split
+from deadheat.planning import caps, split
 from deadheat.queueing import IterationLaw
 from deadheat.queueing.counting import counts, without_each
 
@@ -44,23 +44,18 @@ def fastest(cluster: Cluster, spec: CodeSpec, gamma: float = 1.0) -> Split:
 def _earliest(tasks: Cluster, total: int) -> Loads:
     """Give each next task to whoever would finish it first if every task took its mean."""
     m, c, most = tasks.mean, tasks.comm, np.minimum(caps(tasks), total)
-    low, high = 0.0, float((c + total * m).max())
+
+    def done(by: float) -> Loads:
+        return np.asarray(np.minimum(np.floor(np.maximum(by - c, 0.0) / m), most), np.int64)
+
+    low, high = 0.0, 2 * float((c + total * m).max())
     for _ in range(100):
         middle = (low + high) / 2
-        enough = np.minimum(np.floor(np.maximum(middle - c, 0) / m), most).sum() >= total
-        low, high = (low, middle) if enough else (middle, high)
-    real = np.minimum(np.maximum(high - c, 0) / m, most)
-    return apportion(np.maximum(real - _surplus(real, total), 0.0), total)
-
-
-def _surplus(real: Array, total: int) -> Array:
-    """What to take off so that the whole parts do not exceed the total: the last finishers give."""
-    whole = np.floor(real + 1e-9)
-    excess = int(whole.sum()) - total
-    keep = whole.copy()
-    latest = np.argsort(real - whole)[: max(excess, 0)]  # ends that coincide with the last moment
-    keep[latest] -= 1
-    return np.asarray(real - keep)
+        low, high = (low, middle) if done(middle).sum() >= total else (middle, high)
+    loads = done(high)
+    last = np.argsort(c + loads * m, kind="stable")[::-1]  # at a tie the latest finishers give back
+    loads[last[: int(loads.sum()) - total]] -= 1
+    return loads
 
 
 class _Search:

@@ -1,0 +1,157 @@
+"""A scenario: cluster, code, stream and split as one file describes them; every key is checked."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from deadheat.errors import BadInput, finite, nearest, whole
+from deadheat.model.cluster import Cluster
+from deadheat.model.code_spec import CodeSpec
+from deadheat.model.laws import Empirical, Law, Mixture
+from deadheat.model.stream import Stream
+from deadheat.model.worker import Worker
+
+Table = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """What a scenario file says."""
+
+    cluster: Cluster
+    spec: CodeSpec
+    stream: Stream
+    jobs: int = 1000
+    policy: str = "optimal"
+    gamma: float = 1.0
+    ratio: tuple[float, ...] | None = None
+    spares: tuple[Worker, ...] = ()
+    prices: tuple[float, ...] = field(default=())
+
+    @classmethod
+    def from_dict(cls, content: Table) -> Scenario:
+        """The scenario in a parsed TOML file. Raises BadInput that names the field, the value and the remedy."""
+        _known("", content, ("stream", "code", "split", "workers", "spares"))
+        stream, jobs = _stream(_table(content, "stream"))
+        split = _table(content, "split", required=False)
+        _known("split.", split, ("policy", "gamma", "ratio"))
+        workers = [_worker(f"workers[{i}]", w) for i, w in enumerate(_tables(content, "workers"), 1)]
+        spares = [_spare(f"spares[{i}]", w) for i, w in enumerate(_tables(content, "spares", required=False), 1)]
+        cluster = Cluster(workers)
+        Cluster([*workers, *(worker for worker, _ in spares)])  # their names must differ too
+        gamma = finite("split.gamma", split.get("gamma", 1.0), "give a weight in 1/second, such as 1.0", least=0.0)
+        ratio = split.get("ratio")
+        if ratio is not None and not isinstance(ratio, list):
+            raise BadInput("split.ratio", ratio, "not a list", "write one number per worker, such as [3, 2, 1]")
+        return cls(
+            cluster,
+            _code(_table(content, "code")),
+            stream,
+            jobs,
+            split.get("policy", "optimal"),
+            gamma,
+            None if ratio is None else tuple(ratio),
+            tuple(worker for worker, _ in spares),
+            tuple(price for _, price in spares),
+        )
+
+
+def _stream(table: Table) -> tuple[Stream, int]:
+    _known("stream.", table, ("rate", "interarrival", "iterations", "jobs"))
+    iterations = _required(table, "stream", "iterations", "give the iterations of one job, such as 50")
+    jobs = whole("stream.jobs", table.get("jobs", 1000), "give the number of jobs")
+    if ("rate" in table) == ("interarrival" in table):
+        problem = "both are given" if "rate" in table else "neither is given"
+        remedy = "write rate = 0.01 for Poisson arrivals, or interarrival = {mean = 100, std = 100}"
+        raise BadInput("stream.rate or stream.interarrival", table.get("rate"), problem, remedy)
+    try:
+        if "rate" in table:
+            return Stream.poisson(table["rate"], iterations), jobs
+        gap = table["interarrival"]
+        if not isinstance(gap, Mapping):
+            raise BadInput("interarrival", gap, "not a table", "write interarrival = {mean = 100, std = 100}")
+        _known("stream.interarrival.", gap, ("mean", "std"))
+        remedy = "give seconds between arrivals"
+        mean, std = (_required(gap, "stream.interarrival", key, remedy) for key in ("mean", "std"))
+        return Stream(mean, std, iterations), jobs
+    except BadInput as error:
+        raise error if error.field.startswith("stream.") else error.within("stream") from None
+
+
+def _code(table: Table) -> CodeSpec:
+    _known("code.", table, ("critical", "redundancy", "work"))
+    critical = _required(table, "code", "critical", "give the number of results that suffice (K)")
+    try:
+        return CodeSpec(critical, table.get("redundancy", 1.0), table.get("work", 1.0))
+    except BadInput as error:
+        raise error.within("code") from None
+
+
+def _worker(place: str, table: Table) -> Worker:
+    _known(f"{place}.", table, ("name", "mean", "std", "comm", "law", "capacity"))
+    rest = {key: table[key] for key in ("comm", "name", "capacity") if key in table}
+    try:
+        law = table.get("law", "gamma")
+        if isinstance(law, Mapping) and law.get("family") == "empirical":
+            _known("law.", law, ("family", "samples"))
+            if set(table) & {"mean", "std"}:
+                given = "mean" if "mean" in table else "std"
+                raise BadInput(given, table[given], "the samples of the law tell it", "remove it")
+            return Worker.of(Empirical(_required(law, "law", "samples", "list measured times in seconds")), **rest)
+        remedy = "give seconds per unit of work"
+        mean, std = (_required(table, place, key, remedy) for key in ("mean", "std"))
+        if isinstance(law, Mapping):
+            plain = Worker(mean, std)  # checks the two moments first
+            return Worker(mean, std, law=_law(law, plain.mean, plain.std), **rest)
+        if not isinstance(law, str):
+            raise BadInput("law", law, "neither a name nor a table", 'write law = "gamma"')
+        return Worker(mean, std, law=law, **rest)
+    except BadInput as error:
+        raise error if error.field.startswith(place) else error.within(place) from None
+
+
+def _law(table: Table, mean: float, std: float) -> Law:
+    """A law with parameters of its own: {family = "mixture", slowdown = 10, probability = 0.1}."""
+    family = _required(table, "law", "family", 'write family = "mixture" or family = "empirical"')
+    if family != "mixture":
+        remedy = 'families without parameters are written as law = "gamma"'
+        raise BadInput("law.family", family, "takes no table", remedy)
+    _known("law.", table, ("family", "slowdown", "probability"))
+    return Mixture.from_moments(mean, std, table.get("slowdown", 10.0), table.get("probability", 0.1))
+
+
+def _spare(place: str, table: Table) -> tuple[Worker, float]:
+    price = finite(f"{place}.price", table.get("price", 1.0), "give a price from 0 on", least=0.0)
+    return _worker(place, {key: value for key, value in table.items() if key != "price"}), price
+
+
+def _table(content: Table, key: str, required: bool = True) -> Table:
+    value = content.get(key, {})
+    if not isinstance(value, Mapping):
+        raise BadInput(key, value, "not a table", f"write [{key}] and its keys below it")
+    if required and key not in content:
+        raise BadInput(key, None, "missing", f"add a table [{key}]")
+    return value
+
+
+def _tables(content: Table, key: str, required: bool = True) -> list[Table]:
+    value = content.get(key, [])
+    if not isinstance(value, list) or not all(isinstance(item, Mapping) for item in value):
+        raise BadInput(key, value, "not a list of tables", f"write [[{key}]] before each worker")
+    if required and not value:
+        raise BadInput(key, None, "missing", f"add at least one [[{key}]] table with mean and std")
+    return value
+
+
+def _required(table: Table, place: str, key: str, remedy: str) -> Any:
+    if key not in table:
+        raise BadInput(f"{place}.{key}", None, "missing", remedy)
+    return table[key]
+
+
+def _known(place: str, table: Table, names: Collection[str]) -> None:
+    for key in table:
+        if key not in names:
+            raise BadInput(f"{place}{key}", table[key], "unknown key", nearest(key, names))

@@ -1,0 +1,20 @@
+"""Split policies by name: a new one is a new function of cluster, spec and gamma, and one line here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from deadheat.errors import BadInput, nearest
+from deadheat.model import Cluster, CodeSpec, Split
+from deadheat.planning import split, uniform
+from deadheat.tuning.fastest import fastest
+
+Policy = Callable[[Cluster, CodeSpec, float], Split]
+POLICIES: Mapping[str, Policy] = {"optimal": split, "uniform": uniform, "fastest": fastest}
+
+
+def policy(name: object) -> Policy:
+    """The policy of that name, or BadInput with the nearest one."""
+    if not isinstance(name, str) or name not in POLICIES:
+        raise BadInput("split.policy", name, "no such policy", nearest(str(name), POLICIES))
+    return POLICIES[name]
