@@ -24,7 +24,7 @@ from deadheat.queueing import (
     pollaczek_khinchine,
     would_be_used,
 )
-from deadheat.tuning import Recruitment, Unreachable, fastest, recruit
+from deadheat.tuning import Plan, Recruitment, Unreachable, fastest, plan, recruit
 
 __version__ = "0.1.0"
 
@@ -39,6 +39,7 @@ __all__ = [
     "IterationLaw",
     "Moments",
     "NoConvergence",
+    "Plan",
     "Quantile",
     "Recruitment",
     "Scenario",
@@ -56,6 +57,7 @@ __all__ = [
     "laws",
     "lower_bound",
     "mismatch",
+    "plan",
     "pollaczek_khinchine",
     "recruit",
     "split",

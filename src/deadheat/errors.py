@@ -33,11 +33,9 @@ class NoConvergence(DeadheatError):
         self.steps, self.residual = steps, residual
 
 
-def finite(
-    field: str, value: object, remedy: str, *, above: float = -math.inf, least: float = -math.inf
-) -> float:
+def finite(field: str, value: object, remedy: str, *, above: float = -math.inf, least: float = -math.inf) -> float:
     """Return value as a float that is finite, > above and >= least, or raise BadInput."""
-    if isinstance(value, bool) or isinstance(value, (str, bytes)) or not hasattr(value, "__float__"):
+    if isinstance(value, (bool, str, bytes)) or not hasattr(value, "__float__"):
         raise BadInput(field, value, "not a number", remedy)
     number = float(value)
     if not math.isfinite(number):

@@ -54,16 +54,12 @@ class Cluster(Sequence[Worker]):
     ) -> Cluster:
         """A cluster from arrays (scalars are broadcast to the length of mean) of one family of laws."""
         size = np.asarray(mean, float).size
-        columns = [np.broadcast_to(np.asarray(c, float), (size,)) for c in (mean, std, comm, capacity)]
-        for field, column, least in zip(
-            ("mean", "std", "comm", "capacity"), columns, (math.ulp(0.0), 0.0, 0.0, 0.0), strict=True
-        ):
-            bad = np.flatnonzero(~(column >= least) | (np.isinf(column) & (field != "capacity")))
-            if bad.size:
-                Worker(*(float(c[bad[0]]) for c in columns[:3]), capacity=float(columns[3][bad[0]]))
-                raise AssertionError(field)  # pragma: no cover - Worker refuses it first
+        means, stds, comms, room = (np.broadcast_to(np.asarray(c, float), size) for c in (mean, std, comm, capacity))
+        fine = (means > 0) & (stds >= 0) & (comms >= 0) & (room >= 0) & np.isfinite(means + stds + comms)
+        for p in np.flatnonzero(~fine)[:1]:  # Worker says what is wrong with it
+            Worker(float(means[p]), float(stds[p]), float(comms[p]), capacity=float(room[p]))
         self = cls.__new__(cls)
-        self._fill(*columns, None if names is None else tuple(names), (law,))
+        self._fill(means, stds, comms, room, None if names is None else tuple(names), (law,))
         self[0].unit_law()  # an unknown family is refused here
         return self
 
@@ -100,8 +96,8 @@ class Cluster(Sequence[Worker]):
             return Cluster([self[i] for i in range(*place.indices(len(self)))])
         place = range(len(self))[place]
         name = self._names[place] if self._names else ""
-        columns = (float(column[place]) for column in (self.mean, self.std, self.comm))
-        return Worker(*columns, name, self._laws[place % len(self._laws)], float(self.capacity[place]))
+        mean, std, comm, capacity = (float(c[place]) for c in (self.mean, self.std, self.comm, self.capacity))
+        return Worker(mean, std, comm, name, self._laws[place % len(self._laws)], capacity)
 
     def __iter__(self) -> Iterator[Worker]:
         return (self[i] for i in range(len(self)))

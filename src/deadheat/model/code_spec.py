@@ -25,7 +25,11 @@ class CodeSpec:
         set_field(self, "critical", whole("critical", self.critical, "give the number of results that suffice (K)"))
         remedy = "give tasks per critical task (Omega), 1 for none to spare"
         set_field(self, "redundancy", finite("redundancy", self.redundancy, remedy, least=1.0))
-        set_field(self, "work", finite("work", self.work, "give the units of work of a task (C), above 0", above=0.0))
+        set_field(
+            self,
+            "work",
+            finite("work", self.work, "give the units of work of a task (C), above 0", above=0.0),
+        )
         tasks = self.critical * self.redundancy
         if abs(tasks - round(tasks)) > 1e-9 * tasks:
             low, high = (int(tasks) + i for i in (0, 1))

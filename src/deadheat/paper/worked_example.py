@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from deadheat.model import Cluster, CodeSpec, Stream, Worker
+from deadheat.model import Cluster, CodeSpec, Scenario, Stream, Worker
+from deadheat.tuning import Plan, plan
 
 SPEEDS = (5.29e7, 7.26e7, 3.10e7, 1.37e7, 6.03e7)  # mu_p, operations per second
 SHIFTS = (0.0481, 0.0562, 0.0817, 0.0509, 0.0893)  # c_p, seconds per iteration
@@ -26,3 +27,9 @@ def spec(redundancy: float = 1.1) -> CodeSpec:
 def stream() -> Stream:
     """Poisson with rate 0.01 per second, 50 iterations a job."""
     return Stream.poisson(0.01, 50)
+
+
+def plans() -> dict[str, Plan]:
+    """The example planned with equal loads and with Theorem 2's."""
+    scenario = Scenario(cluster(), spec(), stream())
+    return {name: plan(scenario, policy_name=name) for name in ("uniform", "optimal")}

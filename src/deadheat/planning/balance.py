@@ -66,7 +66,10 @@ def require_room(caps: Array, total: int) -> None:
     room = float(np.minimum(caps, total).sum())
     if room < total:
         raise BadInput(
-            "capacity", int(room), f"the workers together hold {room:g} of {total} tasks", "raise capacities or add workers"
+            "capacity",
+            int(room),
+            f"the workers together hold {room:g} of {total} tasks",
+            "raise capacities or add workers",
         )
 
 

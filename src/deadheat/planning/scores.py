@@ -12,10 +12,9 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaincinv
 
 from deadheat.errors import BadInput, finite
-from deadheat.model import Cluster
+from deadheat.model import Cluster, special
 
 Array = NDArray[np.float64]
 
@@ -115,7 +114,7 @@ class QuantileCurve:
         """The quantile of kappa tasks in a row."""
         m, v = self.mean, self.var
         with np.errstate(divide="ignore", invalid="ignore"):
-            random = np.asarray(gammaincinv(loads * m**2 / v, self.level) * (v / m))
+            random = np.asarray(special.gammaincinv(loads * m**2 / v, self.level) * (v / m))
         # Without spread, or with so little that the inverse fails, it is the mean.
         return np.where((v > 1e-12 * m**2) & np.isfinite(random), random, loads * m)
 

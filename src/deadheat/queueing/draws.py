@@ -16,12 +16,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammainc, gammaincinv, ndtr, ndtri
 
 from deadheat.errors import whole
-from deadheat.model import Stream
+from deadheat.model import Stream, special
 
 Array = NDArray[np.float64]
+Spectrum = NDArray[np.complex128]
 CELLS_PER_SPREAD = 16  # lattice points to one standard deviation of S - A: adds 0.1 % to its variance
 MOST_CELLS = 2**13
 STEPS = 2000  # a longer stable draw adds the same to mean and variance with every further job
@@ -54,14 +54,14 @@ class Draw:
     def quantile(self, level: float) -> float:
         """The value that a draw stays below with this probability."""
         wait, width = self._wait()
-        return self.floor + wait * math.exp(width * float(ndtri(level)) - width**2 / 2)
+        return self.floor + wait * math.exp(width * float(special.ndtri(level)) - width**2 / 2)
 
     def rank(self, value: float) -> float:
         """The share of draws below a value: 0.5 is the middle, 0.001 would be a surprise."""
         wait, width = self._wait()
         if value <= self.floor or width == 0:
             return float(value >= self.mean)
-        return float(ndtr((math.log((value - self.floor) / wait) + width**2 / 2) / width))
+        return float(special.ndtr((math.log((value - self.floor) / wait) + width**2 / 2) / width))
 
     def _wait(self) -> tuple[float, float]:
         """Mean of the part above the floor, and the width of its logarithm."""
@@ -82,7 +82,12 @@ def draw(stream: Stream, service_mean: float, service_std: float, jobs: int) -> 
     first, second, more = _moments(stream, service_mean, service_std, steps)
     rest = jobs - steps
     mean = (first + rest * more[0]) / jobs
-    return Draw(jobs, mean, math.sqrt(max(second + rest * more[1], 0.0)) / jobs, service_mean - 3 * service_std / jobs**0.5)
+    return Draw(
+        jobs,
+        mean,
+        math.sqrt(max(second + rest * more[1], 0.0)) / jobs,
+        service_mean - 3 * service_std / jobs**0.5,
+    )
 
 
 def _never_empty(jobs: int, service_mean: float, service_std: float, drift: float, spread: float) -> Draw:
@@ -114,12 +119,12 @@ def _moments(
     wait = step * np.arange(cells)
     shift = int(place[0]) + below
 
-    def after(values: Array) -> Array:
+    def after(values: Array) -> Spectrum:
         """The transform of a function of the wait, extended flat below 0 and straight beyond the lattice."""
         end = values[-1] + (values[-1] - values[-2]) * np.arange(1, above + 1)
         return np.fft.rfft(np.concatenate([np.full(below, values[0]), values, end]), size)
 
-    def expect(transform: Array, weights: Array) -> Array:
+    def expect(transform: Spectrum, weights: Spectrum) -> Array:
         """E[weight f(W')] at every wait: a correlation with the increments."""
         return np.fft.irfft(transform * weights, size)[shift : shift + cells]
 
@@ -158,7 +163,7 @@ def _service_points(mean: float, std: float) -> tuple[Array, Array]:
         return np.array([mean]), np.array([1.0])
     nodes, weights = np.polynomial.hermite_e.hermegauss(9)
     weights = weights / weights.sum()
-    points = np.asarray(gammaincinv((mean / std) ** 2, ndtr(nodes))) * (std**2 / mean)
+    points = np.asarray(special.gammaincinv((mean / std) ** 2, special.ndtr(nodes))) * (std**2 / mean)
     middle = float(weights @ points)
     deviation = math.sqrt(float(weights @ (points - middle) ** 2))
     return np.maximum(mean + (points - middle) * (std / deviation), 0.0), weights
@@ -171,4 +176,4 @@ def _stop_loss(stream: Stream, y: Array) -> Array:
         return np.maximum(m - y, 0.0)
     shape, scale = (m / s) ** 2, s**2 / m
     x = np.maximum(y, 0.0) / scale
-    return np.where(y > 0, m * (1 - gammainc(shape + 1, x)) - y * (1 - gammainc(shape, x)), m - y)
+    return np.where(y > 0, m * (1 - special.gammainc(shape + 1, x)) - y * (1 - special.gammainc(shape, x)), m - y)

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from deadheat.errors import BadInput
 from deadheat.model import Cluster, Split
-from deadheat.model.laws import Sums, sums
+from deadheat.model.laws import Law, Sums, sums
 from deadheat.queueing.counting import counts, total, without_each
 from deadheat.queueing.quadrature import Integrals, integrate
 
@@ -135,18 +135,21 @@ class IterationLaw:
         while last < DOUBLINGS and float(self.sf(doublings[last])) * (doublings[last] - start) ** 2 > nothing:
             last += 1
         found = integrate(self.sf, np.concatenate([np.linspace(start, end, 4), doublings[: last + 1]]), TOLERANCE)
-        return found if last < DOUBLINGS else self._with_power_tail(found, doublings[-3:])
+        return found if last < DOUBLINGS else self._with_power_tail(found, np.asarray(doublings[-3:], float))
 
     def _with_power_tail(self, found: Integrals, ends: Array) -> Integrals:
         """Add what lies beyond: a power's contributions over doublings fall by one ratio, a geometric series."""
         before, after = (integrate(self.sf, ends[i : i + 2], 1e-6) for i in (0, 1))
         lever = 2 * (ends - self._origin)
-        pairs = (before.first, after.first), (
-            before.second + lever[0] * before.first,
-            after.second + lever[1] * after.first,
+        pairs = (
+            (before.first, after.first),
+            (
+                before.second + lever[0] * before.first,
+                after.second + lever[1] * after.first,
+            ),
         )
         rest = [b * (b / a) / (1 - b / a) if 0 < b < a else 0.0 for a, b in pairs]
-        return Integrals(*(np.array(found) + [*rest, *rest]))
+        return Integrals(*(float(a + b) for a, b in zip(found, (*rest, *rest), strict=True)))
 
     def _fluid(self) -> float:
         """When the iteration would end if every task took its mean: the middle of the law, roughly."""
@@ -166,10 +169,10 @@ class IterationLaw:
         for _ in range(8):
             horizon *= 2
             caps = self._caps(horizon)
-            known: dict[tuple[int, int, float], Sums] = {}
+            known: dict[tuple[Law, int, float], Sums] = {}
             tables = []
-            for place, (law, cap, c) in enumerate(zip(self._laws, caps, self._comm, strict=True)):
-                key = (id(law), int(cap), float(c))
+            for law, cap, c in zip(self._laws, caps, self._comm, strict=True):
+                key = (law, int(cap), float(c))
                 if key not in known:
                     known[key] = sums(law, int(cap), horizon - float(c))
                 tables.append(known[key])
@@ -196,7 +199,8 @@ class IterationLaw:
 
     def _survival(self, t: Array, tables: Sequence[Sums]) -> Array:
         if self.purge:
-            return np.clip(total(self._counts(t, tables), self.critical).sum(1), 0.0, 1.0)
+            below = total(self._counts(t, tables), self.critical)
+            return np.asarray(np.clip(below.sum(1), 0.0, 1.0))
         product = np.ones(t.size)
         for p in range(len(self._loads)):
             product *= self._finished(p, t, tables)

@@ -19,7 +19,15 @@ from deadheat.queueing.counting import counts, without_each
 
 Array = NDArray[np.float64]
 Loads = NDArray[np.int64]
-SURVIVALS = (0.999, 0.9, 0.5, 0.1, 1e-2, 1e-4, 1e-7)  # panels of the time grid end where T_itr survives with these
+SURVIVALS = (
+    0.999,
+    0.9,
+    0.5,
+    0.1,
+    1e-2,
+    1e-4,
+    1e-7,
+)  # panels of the time grid end where T_itr survives with these
 TRIED = 3  # additions tried in a round: the best exchange is among them but for rare ties
 LEAST_GAIN = 1e-7  # of E[T_itr]; below it the grid decides, not the split
 
@@ -103,7 +111,7 @@ class _Search:
     def _prices(self, loads: Loads, extra: int) -> Array:
         """For each worker what its last task (extra = 0) or one more (extra = 1) takes off E[T_itr]."""
         busy = np.flatnonzero(loads > 0)
-        tables = [counts(self._done(p, int(loads[p]))) for p in busy]
+        tables = [counts(self._done(p, int(loads[p]))) for p in busy.tolist()]
         others = dict(zip(busy.tolist(), without_each(tables, self._critical), strict=True))
         everyone: Array | None = None
         prices = np.zeros(loads.size)

@@ -87,7 +87,7 @@ def recruit(
     best, least, proven = everyone, (sum(costs), len(pool)), True
 
     def search(taken: frozenset[int], price: float, rest: list[int]) -> None:
-        """Extend the set by any of the rest; `best` is replaced by what suffices and is cheaper, or as cheap and smaller."""
+        """Extend the set by any of the rest; what suffices and is cheaper, or as cheap and smaller, is the best."""
         nonlocal best, least, proven
         if (price, len(taken)) >= least:
             return

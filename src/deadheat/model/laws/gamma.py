@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import gammainc
 
+from deadheat.model import special
 from deadheat.model.laws.law import Array, ExactSums
 
 
@@ -39,7 +39,7 @@ class Gamma(ExactSums):
     def sum_cdf(self, count: ArrayLike, t: ArrayLike) -> Array:
         """A sum of k gammas of one scale is a gamma of k times the shape."""
         x = np.maximum(np.asarray(t, float), 0.0) / self.scale
-        return np.asarray(gammainc(np.asarray(count, float) * self.shape, x))
+        return np.asarray(special.gammainc(np.asarray(count, float) * self.shape, x))
 
     def rvs(self, size: int | tuple[int, ...] | None = None, random_state: Any = None) -> Any:
         """Draws from numpy's gamma (exponential where shape is 1)."""

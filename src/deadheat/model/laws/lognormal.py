@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtr
 
+from deadheat.model import special
 from deadheat.model.laws.law import Array, Law
 
 
@@ -38,7 +38,7 @@ class Lognormal(Law):
         """Phi((log t - mu)/sigma)."""
         with np.errstate(divide="ignore"):
             z = (np.log(np.maximum(np.asarray(t, float), 0.0)) - self.log_mean) / self.log_std
-        return np.asarray(ndtr(z))
+        return np.asarray(special.ndtr(z))
 
     def rvs(self, size: int | tuple[int, ...] | None = None, random_state: Any = None) -> Any:
         """Draws from numpy's lognormal."""

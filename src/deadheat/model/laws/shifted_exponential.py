@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import gammainc
 
 from deadheat.errors import BadInput
+from deadheat.model import special
 from deadheat.model.laws.law import Array, ExactSums
 
 
@@ -25,7 +25,10 @@ class ShiftedExponential(ExactSums):
         """Scale = std, shift = mean - std, which must not be negative."""
         if std > mean:
             raise BadInput(
-                "std", std, f"a shifted exponential has std <= mean ({mean:g})", "use law = 'gamma' or 'lognormal'"
+                "std",
+                std,
+                f"a shifted exponential has std <= mean ({mean:g})",
+                "use law = 'gamma' or 'lognormal'",
             )
         return cls(mean - std, std)
 
@@ -45,7 +48,7 @@ class ShiftedExponential(ExactSums):
         """k shifts and a gamma of shape k."""
         k = np.asarray(count, float)
         x = np.maximum(np.asarray(t, float) - k * self.shift, 0.0) / self.scale
-        return np.asarray(gammainc(k, x))
+        return np.asarray(special.gammainc(k, x))
 
     def rvs(self, size: int | tuple[int, ...] | None = None, random_state: Any = None) -> Any:
         """Shift plus numpy's exponential."""

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import gammaln
 
 from deadheat.errors import BadInput
+from deadheat.model import special
 from deadheat.model.laws.law import Array, Law
 
 LEAST_SHAPE, MOST_SHAPE = 0.05, 1e6  # std/mean from 4e5 down to 1e-6
@@ -18,7 +18,7 @@ LEAST_SHAPE, MOST_SHAPE = 0.05, 1e6  # std/mean from 4e5 down to 1e-6
 
 def _log_spread(shape: float) -> float:
     """log of E[T^2]/E[T]^2: falls as the shape grows."""
-    return float(gammaln(1 + 2 / shape) - 2 * gammaln(1 + 1 / shape))
+    return float(special.gammaln(1 + 2 / shape) - 2 * special.gammaln(1 + 1 / shape))
 
 
 @dataclass(frozen=True)
@@ -39,11 +39,11 @@ class Weibull(Law):
             middle = (low + high) / 2
             low, high = (middle, high) if _log_spread(math.exp(middle)) > wanted else (low, middle)
         shape = math.exp((low + high) / 2)
-        return cls(shape, mean / math.exp(float(gammaln(1 + 1 / shape))))
+        return cls(shape, mean / math.exp(float(special.gammaln(1 + 1 / shape))))
 
     def mean(self) -> float:
         """Scale * Gamma(1 + 1/shape)."""
-        return self.scale * math.exp(float(gammaln(1 + 1 / self.shape)))
+        return self.scale * math.exp(float(special.gammaln(1 + 1 / self.shape)))
 
     def var(self) -> float:
         """From E[T^2]/E[T]^2."""

@@ -1,0 +1,1 @@
+"""Seeing it: tables for people, JSON for programs."""
