@@ -17,7 +17,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Split, code, purge and forecast iterative jobs over unequal workers, so that all finish together.",
 )
-app.callback()(version)
+app.callback(invoke_without_command=True)(version)
 app.command()(demo)
 app.command()(plan)
 

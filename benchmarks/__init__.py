@@ -1,0 +1,1 @@
+"""Speed, as ratios against a limit or a peer in the same run: `make bench`."""
