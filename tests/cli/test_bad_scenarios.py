@@ -48,33 +48,49 @@ BROKEN = {  # what is changed in the file: (old, new, words that the message mus
     "name a number": ('name = "b"', "name = 3", ["workers[2].name = 3", "in quotes"]),
     "law unknown": ("comm = 0.0", 'law = "gama"', ["workers[2].law = 'gama'", "did you mean 'gamma'?"]),
     "law impossible": (
-        "std = 0.1", 'std = 0.9\nlaw = "shifted-exponential"', ["workers[2].std = 0.9", "use law = 'gamma'"],
+        "std = 0.1",
+        'std = 0.9\nlaw = "shifted-exponential"',
+        ["workers[2].std = 0.9", "use law = 'gamma'"],
     ),
     "law deterministic with spread": (
-        "std = 0.1", 'std = 0.1\nlaw = "deterministic"', ["workers[2].std = 0.1", "std = 0"],
+        "std = 0.1",
+        'std = 0.1\nlaw = "deterministic"',
+        ["workers[2].std = 0.1", "std = 0"],
     ),
     "law a number": ("comm = 0.0", "law = 3", ["workers[2].law = 3", 'law = "gamma"']),
     "mixture misspelt": (
-        "comm = 0.0", 'law = {family = "mixture", slowdwn = 3}', ["workers[2].law.slowdwn", "did you mean 'slowdown'?"],
+        "comm = 0.0",
+        'law = {family = "mixture", slowdwn = 3}',
+        ["workers[2].law.slowdwn", "did you mean 'slowdown'?"],
     ),
     "mixture with too little spread": (
-        "comm = 0.0", 'law = {family = "mixture"}', ["workers[2].std = 0.1", "give std >="],
+        "comm = 0.0",
+        'law = {family = "mixture"}',
+        ["workers[2].std = 0.1", "give std >="],
     ),
     "mixture probability": (
-        "std = 0.1", 'std = 5\nlaw = {family = "mixture", probability = 2}', ["workers[2].probability = 2", "at most 1"],
+        "std = 0.1",
+        'std = 5\nlaw = {family = "mixture", probability = 2}',
+        ["workers[2].probability = 2", "at most 1"],
     ),
     "samples beside mean": (
-        "comm = 0.0", 'law = {family = "empirical", samples = [1]}', ["workers[2].mean = 0.25", "remove it"],
+        "comm = 0.0",
+        'law = {family = "empirical", samples = [1]}',
+        ["workers[2].mean = 0.25", "remove it"],
     ),
     "samples negative": (
-        'mean = 0.25\nstd = 0.1', 'law = {family = "empirical", samples = [1, -1]}', ["workers[2].samples = -1", "negative"],
+        "mean = 0.25\nstd = 0.1",
+        'law = {family = "empirical", samples = [1, -1]}',
+        ["workers[2].samples = -1", "negative"],
     ),
     "capacity negative": ("comm = 0.0", "capacity = -1", ["workers[2].capacity = -1", "units of work"]),
     "capacities too small": (
-        "comm = 0.0\n", "capacity = 2\n[[spares]]\nmean = 1\nstd = 1\n", None,
+        "comm = 0.0\n",
+        "capacity = 2\n[[spares]]\nmean = 1\nstd = 1\n",
+        None,
     ),
     "no workers": (GOOD[GOOD.index("[[workers]]") :], "", ["workers", "[[workers]]"]),
-    "workers a table": ("[[workers]]\nname = \"a\"", "[workers]\nname = \"a\"", ["not TOML"]),
+    "workers a table": ('[[workers]]\nname = "a"', '[workers]\nname = "a"', ["not TOML"]),
     "critical zero": ("critical = 50", "critical = 0", ["code.critical = 0", "at least 1"]),
     "critical not whole": ("critical = 50", "critical = 50.5", ["code.critical = 50.5", "whole"]),
     "critical missing": ("critical = 50\n", "", ["code.critical", "missing"]),
@@ -85,30 +101,40 @@ BROKEN = {  # what is changed in the file: (old, new, words that the message mus
     "code missing": ("[code]\ncritical = 50\nredundancy = 1.1\nwork = 2.0\n", "", ["code", "add a table [code]"]),
     "rate zero": ("rate = 0.01", "rate = 0", ["stream.rate = 0", "jobs per second"]),
     "rate and interarrival": (
-        "rate = 0.01", "rate = 0.01\ninterarrival = {mean = 1, std = 1}", ["stream.rate or stream.interarrival", "both"],
+        "rate = 0.01",
+        "rate = 0.01\ninterarrival = {mean = 1, std = 1}",
+        ["stream.rate or stream.interarrival", "both"],
     ),
     "neither rate nor interarrival": ("rate = 0.01\n", "", ["stream.rate or stream.interarrival", "neither"]),
     "interarrival a number": ("rate = 0.01", "interarrival = 100", ["stream.interarrival = 100", "{mean = 100"]),
     "interarrival without std": ("rate = 0.01", "interarrival = {mean = 100}", ["stream.interarrival.std", "missing"]),
     "interarrival negative": (
-        "rate = 0.01", "interarrival = {mean = 100, std = -1}", ["stream.interarrival_std = -1", "steady beat"],
+        "rate = 0.01",
+        "interarrival = {mean = 100, std = -1}",
+        ["stream.interarrival.std = -1", "steady beat"],
     ),
     "iterations missing": ("iterations = 50\n", "", ["stream.iterations", "missing"]),
     "iterations zero": ("iterations = 50", "iterations = 0", ["stream.iterations = 0", "at least 1"]),
     "iterations misspelt": ("iterations = 50", "iteration = 50", ["stream.iteration", "did you mean 'iterations'?"]),
     "jobs zero": ("jobs = 100", "jobs = 0", ["stream.jobs = 0", "number of jobs"]),
     "table misspelt": ("[stream]", "[steam]", ["steam", "did you mean 'stream'?"]),
-    "policy unknown": ('policy = "optimal"', 'policy = "optimum"', ["split.policy = 'optimum'", "did you mean 'optimal'?"]),
+    "policy unknown": (
+        'policy = "optimal"',
+        'policy = "optimum"',
+        ["split.policy = 'optimum'", "did you mean 'optimal'?"],
+    ),
     "policy a number": ('policy = "optimal"', "policy = 1", ["split.policy = 1", "known: fastest"]),
     "gamma negative": ("gamma = 1.0", "gamma = -1.0", ["split.gamma = -1.0", "at least 0"]),
     "ratio of the wrong length": ("gamma = 1.0", "ratio = [1, 2, 3]", ["ratio = [1, 2, 3]", "3 numbers for 2 workers"]),
     "ratio a number": ("gamma = 1.0", "ratio = 3", ["split.ratio = 3", "[3, 2, 1]"]),
     "ratio of zeros": ("gamma = 1.0", "ratio = [0, 0]", ["ratio = [0, 0]", "at least one"]),
     "price negative": (
-        "comm = 0.0\n", "comm = 0.0\n[[spares]]\nmean = 1\nstd = 1\nprice = -1\n", ["spares[1].price = -1", "from 0 on"],
+        "comm = 0.0\n",
+        "comm = 0.0\n[[spares]]\nmean = 1\nstd = 1\nprice = -1\n",
+        ["spares[1].price = -1", "from 0 on"],
     ),
     "not TOML": ("[stream]", "[stream", ["FILE", "not TOML"]),
-}  # fmt: skip
+}
 
 
 def refusal(text: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> str:
@@ -164,10 +190,19 @@ def test_files_that_are_none(tmp_path: Path, capsys: pytest.CaptureFixture[str])
 
 @pytest.mark.parametrize(
     "options",
-    [["--gamma", "x"], ["--gamma", "-1"], ["--gamma", "nan"], ["--split", "1,b"], ["--split", "1"], ["--policy", "best"],
-     ["--target", "0"], ["--nope"], ["--policy", "optimal", "--split", "1,2"]],
+    [
+        ["--gamma", "x"],
+        ["--gamma", "-1"],
+        ["--gamma", "nan"],
+        ["--split", "1,b"],
+        ["--split", "1"],
+        ["--policy", "best"],
+        ["--target", "0"],
+        ["--nope"],
+        ["--policy", "optimal", "--split", "1,2"],
+    ],
     ids=" ".join,
-)  # fmt: skip
+)
 def test_bad_options(options: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "good.toml").write_text(GOOD)
     with pytest.raises(SystemExit) as left:

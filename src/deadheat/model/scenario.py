@@ -77,7 +77,10 @@ def _stream(table: Table) -> tuple[Stream, int]:
         mean, std = (_required(gap, "stream.interarrival", key, remedy) for key in ("mean", "std"))
         return Stream(mean, std, iterations), jobs
     except BadInput as error:
-        raise error if error.field.startswith("stream.") else error.within("stream") from None
+        if error.field.startswith("stream."):
+            raise
+        place = error.field.replace("interarrival_", "interarrival.")  # as the file writes it
+        raise BadInput(f"stream.{place}", error.value, error.problem, error.remedy) from None
 
 
 def _code(table: Table) -> CodeSpec:

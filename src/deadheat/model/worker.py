@@ -17,7 +17,7 @@ class Worker:
     mean, std: of the time of a task of one unit of work (E[U_p] and its standard deviation).
     comm: seconds lost per iteration to communication, whatever the load (c_p).
     law: a family's name ("gamma", "lognormal", ...), a law of `deadheat.laws` or a frozen scipy distribution; the
-        latter two must have the mean and std given: `Worker.of(law)` reads them off.
+    latter two must have the mean and std given: `Worker.of(law)` reads them off.
     capacity: the most units of work that the worker can hold in one iteration, for instance for its memory.
     """
 

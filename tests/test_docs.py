@@ -1,0 +1,40 @@
+"""The documents' examples run and say what they say."""
+
+from __future__ import annotations
+
+import doctest
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/tutorial.md"])
+def test_examples_run(page: str) -> None:
+    found = doctest.testfile(str(ROOT / page), module_relative=False)
+    assert found.attempted >= 8
+    assert found.failed == 0
+
+
+def test_numbers_quoted_from_commands() -> None:
+    """Lines of output quoted in README and the guide are what the commands print."""
+    from typer.testing import CliRunner
+
+    from deadheat.cli import app
+
+    said = {
+        "README.md": CliRunner().invoke(app, ["demo"]).stdout,
+        "docs/guides/capacity.md": "".join(
+            CliRunner().invoke(app, ["plan", str(ROOT / "examples" / "overloaded.toml"), *more]).stdout
+            for more in ([], ["--target", "60"])
+        ),
+    }
+    for page, output in said.items():
+        lines = {" ".join(line.split()) for line in output.splitlines()}
+        text = (ROOT / page).read_text()
+        marks = ("uniform │", "optimal │", "utilisation ", "delay   ", "- Add ")
+        quoted = [line for line in text.splitlines() if line.startswith(marks)]
+        assert quoted, page
+        for line in quoted:
+            assert " ".join(line.split()) in lines, line
