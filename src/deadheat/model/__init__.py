@@ -6,6 +6,7 @@ from deadheat.model.code_spec import CodeSpec
 from deadheat.model.scenario import Scenario
 from deadheat.model.split import Split
 from deadheat.model.stream import Stream
+from deadheat.model.trace import Timeline, Trace
 from deadheat.model.worker import Worker
 
-__all__ = ["Cluster", "CodeSpec", "Scenario", "Split", "Stream", "Worker", "assignment_moments"]
+__all__ = ["Cluster", "CodeSpec", "Scenario", "Split", "Stream", "Timeline", "Trace", "Worker", "assignment_moments"]

@@ -1,0 +1,74 @@
+"""A trace: what happened to a stream of jobs, simulated or real, and if asked for who worked on what when."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Timeline:
+    """Every task of every iteration, as columns of one length.
+
+    job, iteration, worker: numbers from 0 on. begin, end: seconds since the start of the trace; a purged task ends when
+    it was dropped. done: its result arrived in time and counted; False for a purged one.
+    """
+
+    job: NDArray[np.int32]
+    iteration: NDArray[np.int32]
+    worker: NDArray[np.int32]
+    begin: Array
+    end: Array
+    done: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return int(self.job.size)
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """The columns by name, for a table."""
+        return {column.name: getattr(self, column.name) for column in fields(self)}
+
+    @classmethod
+    def joined(cls, parts: Sequence[Timeline]) -> Timeline:
+        """Several timelines, one behind the other."""
+        return cls(*(np.concatenate([getattr(part, column.name) for part in parts]) for column in fields(cls)))
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """Arrival, start and end of each job in seconds; `about` says what was run: seed, version, configuration."""
+
+    arrival: Array
+    start: Array
+    end: Array
+    timeline: Timeline | None = None
+    about: Mapping[str, Any] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return int(self.arrival.size)
+
+    @property
+    def delay(self) -> Array:
+        """Seconds from arrival to delivery of each job."""
+        return self.end - self.arrival
+
+    @property
+    def service(self) -> Array:
+        """Seconds from its first iteration's start to its delivery."""
+        return self.end - self.start
+
+    @property
+    def wait(self) -> Array:
+        """Seconds from arrival to the first iteration's start."""
+        return self.start - self.arrival
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """One row per job, for a table."""
+        names = ("arrival", "start", "end", "delay", "service", "wait")
+        return {"job": np.arange(len(self)), **{name: getattr(self, name) for name in names}}

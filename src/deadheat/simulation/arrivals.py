@@ -1,0 +1,17 @@
+"""When jobs arrive: a gamma law's times between them, or a list of measured ones."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deadheat.model import Stream
+from deadheat.model.laws import fit
+
+Array = NDArray[np.float64]
+
+
+def gaps(stream: Stream, jobs: int, rng: np.random.Generator) -> Array:
+    """The seconds before each job's arrival: exponential for a Poisson stream, constant for a steady beat."""
+    law = fit("gamma", stream.interarrival_mean, stream.interarrival_std)
+    return np.asarray(law.rvs(jobs, rng), float)

@@ -1,0 +1,44 @@
+"""A batch of iterations, task by task: the durations that a schedule orders."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deadheat.model import Cluster
+from deadheat.simulation.randomness import child
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """`size` iterations of one split.
+
+    tasks: the cluster whose unit is one task. stretch: factors (size, workers) on the durations, infinite for a worker
+    that is away; None for none. Task j of a worker has the same duration under any load (common random numbers).
+    """
+
+    tasks: Cluster
+    loads: NDArray[np.int64]
+    critical: int
+    size: int
+    seeds: np.random.SeedSequence
+    number: int
+    stretch: Array | None = None
+
+    def durations(self, worker: int, count: int) -> Array:
+        """The times of a worker's first `count` tasks in each iteration: shape (count, size)."""
+        times = self.tasks.laws[worker].rvs((count, self.size), child(self.seeds, self.number, worker))
+        if self.stretch is not None:
+            times = times * self.stretch[:, worker]
+        return np.asarray(times, float)
+
+    def ends(self, worker: int, count: int, pause: float = 0.0, after: int = 0) -> Array:
+        """When a worker's results arrive, (count, size): c_p, then tasks in a row; from `after` on with a pause."""
+        times = self.durations(worker, count)
+        if pause:
+            times[after:] += pause
+        return np.asarray(self.tasks.comm[worker] + np.cumsum(times, axis=0))
