@@ -9,7 +9,7 @@ The rooms below are listed in docs/house.md; this file only gathers their public
 """
 
 from deadheat.errors import BadInput, DeadheatError, NoConvergence
-from deadheat.model import Cluster, CodeSpec, Scenario, Split, Stream, Worker, assignment_moments, laws
+from deadheat.model import Cluster, CodeSpec, Scenario, Split, Stream, Timeline, Trace, Worker, assignment_moments, laws
 from deadheat.planning import Moments, Quantile, choose, mismatch, split, uniform
 from deadheat.queueing import (
     Bound,
@@ -24,6 +24,7 @@ from deadheat.queueing import (
     pollaczek_khinchine,
     would_be_used,
 )
+from deadheat.simulation import Replay, Scheme, Switching, compare, replicate, simulate
 from deadheat.tuning import Plan, Recruitment, Unreachable, fastest, plan, recruit
 
 __version__ = "0.1.0"
@@ -42,13 +43,19 @@ __all__ = [
     "Plan",
     "Quantile",
     "Recruitment",
+    "Replay",
     "Scenario",
+    "Scheme",
     "Split",
     "Stream",
+    "Switching",
+    "Timeline",
+    "Trace",
     "Unreachable",
     "Worker",
     "assignment_moments",
     "choose",
+    "compare",
     "fastest",
     "forecast",
     "genie_bound",
@@ -60,6 +67,8 @@ __all__ = [
     "plan",
     "pollaczek_khinchine",
     "recruit",
+    "replicate",
+    "simulate",
     "split",
     "uniform",
     "would_be_used",

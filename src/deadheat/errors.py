@@ -37,7 +37,12 @@ def finite(field: str, value: object, remedy: str, *, above: float = -math.inf, 
     """Return value as a float that is finite, > above and >= least, or raise BadInput."""
     if isinstance(value, (bool, str, bytes)) or not hasattr(value, "__float__"):
         raise BadInput(field, value, "not a number", remedy)
-    number = float(value)
+    try:
+        number = float(value)
+    except (TypeError, ValueError):  # an array, say
+        raise BadInput(field, value, "not a single number", remedy) from None
+    except OverflowError:
+        raise BadInput(field, value, "beyond the range of floating point", remedy) from None
     if not math.isfinite(number):
         raise BadInput(field, value, "not a finite number", remedy)
     if not number > above:

@@ -6,8 +6,10 @@ import sys
 
 import typer
 
+from deadheat.cli.compare import compare
 from deadheat.cli.demo import demo
 from deadheat.cli.plan import plan
+from deadheat.cli.simulate import simulate
 from deadheat.cli.version import version
 from deadheat.errors import BadInput, DeadheatError
 
@@ -20,6 +22,8 @@ app = typer.Typer(
 app.callback(invoke_without_command=True)(version)
 app.command()(demo)
 app.command()(plan)
+app.command()(simulate)
+app.command()(compare)
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -58,9 +58,13 @@ class Cluster(Sequence[Worker]):
         fine = (means > 0) & (stds >= 0) & (comms >= 0) & (room >= 0) & np.isfinite(means + stds + comms)
         for p in np.flatnonzero(~fine)[:1]:  # Worker says what is wrong with it
             Worker(float(means[p]), float(stds[p]), float(comms[p]), capacity=float(room[p]))
+        if names is not None and len(names) != size:
+            raise BadInput("names", list(names), f"{len(names)} names for {size} workers", "give one each, or none")
         self = cls.__new__(cls)
         self._fill(means, stds, comms, room, None if names is None else tuple(names), (law,))
-        self[0].unit_law()  # an unknown family is refused here
+        spread = stds / means
+        for p in (int(spread.argmin()), int(spread.argmax())):
+            self[p].unit_law()  # an unknown family, or one that has no such spread, is refused here
         return self
 
     def _fill(

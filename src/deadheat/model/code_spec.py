@@ -43,7 +43,8 @@ class CodeSpec:
     @classmethod
     def of(cls, critical: int, total: int, work: float = 1.0) -> CodeSpec:
         """The spec that gives out `total` tasks."""
-        return cls(critical, whole("total", total, "give the number of tasks", least=1) / critical, work)
+        needed = whole("critical", critical, "give the number of results that suffice (K)")
+        return cls(needed, whole("total", total, "give the number of tasks") / needed, work)
 
     @property
     def total(self) -> int:

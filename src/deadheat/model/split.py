@@ -43,7 +43,11 @@ class Split:
     def of(cls, loads: ArrayLike, spec: CodeSpec, gamma: float = 1.0) -> Split:
         """A split with loads of one's own choice."""
         given = np.asarray(loads)
-        if given.ndim != 1 or given.dtype.kind not in "iuf" or (given != np.floor(given)).any():
+        if (
+            given.ndim != 1
+            or given.dtype.kind not in "iuf"
+            or not (np.isfinite(given) & (given == np.floor(given))).all()
+        ):
             raise BadInput("loads", loads, "not a list of whole numbers", "give one whole number per worker")
         return cls(spec, given.astype(np.int64), given.astype(float), gamma=gamma)
 

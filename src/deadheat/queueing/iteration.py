@@ -23,15 +23,17 @@ from deadheat.queueing.quadrature import Integrals, integrate
 Array = NDArray[np.float64]
 TOLERANCE = 1e-9  # of the moments, for each panel of the quadrature
 NEVER = 1e-15  # a survival that counts as zero
+NOISE = 1e-14  # what the Fourier transforms leave of a survival of zero
+FAR = 1e-12  # a survival below which a tail is not followed but closed
 BODY = 1e-6  # convolved laws are precise down to this survival; one long task is the rest
-DOUBLINGS = 60  # of the tail; what heavier tails leave beyond is a geometric series
+DOUBLINGS = 200  # of the tail, at most
 CHUNK = 4_000_000  # table entries at a time, to bound memory
 
 
 class IterationLaw:
     """The law of T_itr for whole loads on a cluster whose unit of work is one task.
 
-    mean, std: its moments; error, std_error: how far they may be off (quadrature and convolution).
+    mean, std: its moments; error: how many seconds the mean may be off (quadrature and convolution).
     """
 
     def __init__(self, tasks: Cluster, loads: ArrayLike, critical: int, purge: bool = True) -> None:
@@ -55,7 +57,7 @@ class IterationLaw:
 
     def sf(self, t: ArrayLike) -> Array:
         """P(T_itr > t)."""
-        times = np.atleast_1d(np.asarray(t, float))
+        times = np.asarray(t, float).ravel()
         width = min(int(self._caps(float(times.max())).sum()), 2 * self.critical) + 1 if self.purge else 1
         rows = max(CHUNK // width, 16)
         parts = [self._survival(times[i : i + rows], self._sums) for i in range(0, times.size, rows)]
@@ -77,12 +79,12 @@ class IterationLaw:
     @property
     def mean(self) -> float:
         """E[T_itr]."""
-        return self._origin + self._integrals.first
+        return self._origin + float(self._integrals.first)
 
     @property
     def var(self) -> float:
         """Var[T_itr], computed from the left end of the law so that a narrow one keeps its digits."""
-        return max(self._integrals.second - self._integrals.first**2, 0.0)
+        return max(float(self._integrals.second - self._integrals.first**2), 0.0)
 
     @property
     def std(self) -> float:
@@ -92,19 +94,14 @@ class IterationLaw:
     @property
     def error(self) -> float:
         """How far the mean may be off."""
-        body = self._locate(BODY) - self._origin
-        return self._integrals.first_error + body * sum(s.error for s in self._sums)
+        return float(self._integrals.first_error) + 10 * TOLERANCE * self.mean + sum(s.distance for s in self._sums)
 
     @cached_property
     def busy(self) -> Array:
         """E[min(T_{p,kappa_p}, T_itr)]/E[T_itr]: the part of an iteration for which each worker is occupied."""
         part = np.zeros(self._workers)
-        edges = np.linspace(self._origin, self._locate(1e-9), 9)
-        nodes, weights = np.polynomial.legendre.leggauss(8)
-        half = np.diff(edges) / 2
-        t = ((edges[:-1] + half)[:, None] + half[:, None] * nodes).ravel()
-        weight = (half[:, None] * weights).ravel()
-        part[self._busy] = (self._origin + self._occupied(t) @ weight) / self.mean
+        ends = np.unique([0.0, self._origin, *self.quantile([0.5, 0.99, 1 - BODY])])
+        part[self._busy] = integrate(self._occupied, ends, 1e-4).first / self.mean
         return np.minimum(part, 1.0)
 
     # How it is computed
@@ -127,29 +124,26 @@ class IterationLaw:
     @cached_property
     def _integrals(self) -> Integrals:
         start = self._origin
-        end = max(self._fluid(), start * (1 + 1e-12) + math.ulp(1.0))
-        doublings = start + (end - start) * 2.0 ** np.arange(1, DOUBLINGS + 1)
-        # Over one more doubling the integral of 2 t S(t) is below 4 (t - start)^2 S(t): stop where that is nothing.
-        nothing = 1e-2 * TOLERANCE * (end - start) ** 2
-        last = 0
-        while last < DOUBLINGS and float(self.sf(doublings[last])) * (doublings[last] - start) ** 2 > nothing:
-            last += 1
-        found = integrate(self.sf, np.concatenate([np.linspace(start, end, 4), doublings[: last + 1]]), TOLERANCE)
-        return found if last < DOUBLINGS else self._with_power_tail(found, np.asarray(doublings[-3:], float))
+        width = max(self._fluid() - start, 1e-12 * start + math.ulp(1.0))
+        ends, light = [start + width], False
+        for _ in range(DOUBLINGS):
+            ends.append(start + 2 * (ends[-1] - start))
+            left = float(self.sf(ends[-1]))
+            # Over one more doubling the integral of 2 t S(t) is below 4 (t - start)^2 S(t): is that nothing?
+            light = left * (ends[-1] - start) ** 2 <= 1e-2 * TOLERANCE * width**2
+            if light or left < FAR:
+                break
+        found = integrate(self.sf, np.concatenate([np.linspace(start, ends[0], 4), ends[1:]]), TOLERANCE)
+        return found if light else self._with_power_tail(found, np.array(ends[-3:]))
 
     def _with_power_tail(self, found: Integrals, ends: Array) -> Integrals:
         """Add what lies beyond: a power's contributions over doublings fall by one ratio, a geometric series."""
         before, after = (integrate(self.sf, ends[i : i + 2], 1e-6) for i in (0, 1))
         lever = 2 * (ends - self._origin)
-        pairs = (
-            (before.first, after.first),
-            (
-                before.second + lever[0] * before.first,
-                after.second + lever[1] * after.first,
-            ),
-        )
-        rest = [b * (b / a) / (1 - b / a) if 0 < b < a else 0.0 for a, b in pairs]
-        return Integrals(*(float(a + b) for a, b in zip(found, (*rest, *rest), strict=True)))
+        firsts = before.first, after.first
+        seconds = before.second + lever[0] * before.first, after.second + lever[1] * after.first
+        rest = [float(b * (b / a) / (1 - b / a)) if 0 < b < a else 0.0 for a, b in (firsts, seconds)]
+        return Integrals(*(a + b for a, b in zip(found, (*rest, *rest), strict=True)))
 
     def _fluid(self) -> float:
         """When the iteration would end if every task took its mean: the middle of the law, roughly."""
@@ -200,7 +194,8 @@ class IterationLaw:
     def _survival(self, t: Array, tables: Sequence[Sums]) -> Array:
         if self.purge:
             below = total(self._counts(t, tables), self.critical)
-            return np.asarray(np.clip(below.sum(1), 0.0, 1.0))
+            found = np.clip(below.sum(1), 0.0, 1.0)
+            return np.where(found < NOISE, 0.0, found)
         product = np.ones(t.size)
         for p in range(len(self._loads)):
             product *= self._finished(p, t, tables)

@@ -1,4 +1,4 @@
-"""Integrals of a falling function that is dear to evaluate: adaptive, many points at a time."""
+"""Integrals of falling functions that are dear to evaluate: adaptive, many points and several functions at a time."""
 
 from __future__ import annotations
 
@@ -15,47 +15,49 @@ MOST_POINTS = 20_000  # a function that needs more is a staircase; the error say
 
 
 class Integrals(NamedTuple):
-    """The integrals of S(t) and of 2 (t - origin) S(t), and how far off they may be."""
+    """The integrals of S(t) and of 2 (t - origin) S(t), and how far off they may be: one number for each function."""
 
-    first: float
-    second: float
-    first_error: float
-    second_error: float
+    first: Array
+    second: Array
+    first_error: Array
+    second_error: Array
 
 
 def integrate(function: Callable[[Array], Array], edges: Array, tolerance: float) -> Integrals:
     """Integrate over the panels between the edges, halving those whose halves disagree with the whole.
 
-    tolerance: of each integral, relative to it. The second integral is weighted by 2 (t - edges[0]).
+    function: its values at given times along the last axis. tolerance: of each integral, relative to the largest. The
+    second integral is weighted by 2 (t - edges[0]).
     """
     origin = float(edges[0])
 
     def panels(left: Array, right: Array) -> Array:
-        """Gauss sums of both integrands on each panel: shape (2, panels)."""
+        """Gauss sums of both integrands on each panel: shape (2, ..., panels)."""
         half = (right - left) / 2
         t = (left + half)[:, None] + half[:, None] * NODES
-        value = function(t.ravel()).reshape(t.shape) * WEIGHTS * half[:, None]
-        return np.stack([value.sum(1), (2 * (t - origin) * value).sum(1)])
+        values = function(t.ravel())
+        parts = values.reshape(*values.shape[:-1], *t.shape) * (WEIGHTS * half[:, None])
+        return np.stack([parts.sum(-1), (2 * (t - origin) * parts).sum(-1)])
 
     left, right = edges[:-1], edges[1:]
     whole = panels(left, right)
-    sums, errors, points = np.zeros(2), np.zeros(2), whole.shape[1] * NODES.size
+    sums, errors = np.zeros(whole.shape[:-1]), np.zeros(whole.shape[:-1])
+    points = left.size * NODES.size
     for _ in range(ROUNDS):
         middle = (left + right) / 2
         halves = panels(np.concatenate([left, middle]), np.concatenate([middle, right]))
-        points += halves.shape[1] * NODES.size
-        finer = halves[:, : left.size] + halves[:, left.size :]
+        points += 2 * left.size * NODES.size
+        finer = halves[..., : left.size] + halves[..., left.size :]
         gap = np.abs(finer - whole)
-        scale = sums + finer.sum(1)
-        bad = (gap > tolerance * scale[:, None]).any(0) & (middle > left) & (middle < right)
+        scale = (sums + finer.sum(-1)).reshape(2, -1).max(axis=1)
+        worst = gap.reshape(2, -1, left.size).max(axis=1)
+        bad = (worst > tolerance * scale[:, None]).any(0) & (middle > left) & (middle < right)
         if points > MOST_POINTS:
             bad[:] = False
-        sums += finer[:, ~bad].sum(1)
-        errors += gap[:, ~bad].sum(1)
+        sums += finer[..., ~bad].sum(-1)
+        errors += gap[..., ~bad].sum(-1)
         if not bad.any():
-            return Integrals(*map(float, (*sums, *errors)))
-        both = np.concatenate([bad, bad])
+            return Integrals(*sums, *errors)
+        whole = halves[..., np.concatenate([bad, bad])]
         left, right = np.concatenate([left[bad], middle[bad]]), np.concatenate([middle[bad], right[bad]])
-        whole = halves[:, both]
-    sums += whole.sum(1)
-    return Integrals(*map(float, (*sums, *(errors + np.abs(whole).sum(1)))))
+    return Integrals(*(sums + whole.sum(-1)), *(errors + np.abs(whole).sum(-1)))

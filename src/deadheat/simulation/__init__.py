@@ -1,18 +1,29 @@
 """What would happen: streams of jobs, simulated from exact laws or task by task."""
 
+from deadheat.simulation.compare import Outcome, Scheme, compare
 from deadheat.simulation.conditions import Condition, Replay, Switching
+from deadheat.simulation.replications import Sample, replicate
 from deadheat.simulation.schedules import SCHEDULES, Pull, Schedule, Speculative, Static, TopUp
-from deadheat.simulation.simulate import simulate
+from deadheat.simulation.simulate import Purge, simulate
+from deadheat.simulation.statistics import Interval, interval
 
 __all__ = [
     "SCHEDULES",
     "Condition",
+    "Interval",
+    "Outcome",
     "Pull",
+    "Purge",
     "Replay",
+    "Sample",
     "Schedule",
+    "Scheme",
     "Speculative",
     "Static",
     "Switching",
     "TopUp",
+    "compare",
+    "interval",
+    "replicate",
     "simulate",
 ]

@@ -38,6 +38,8 @@ __all__ = [
     "sums",
 ]
 
+ALMOST_NONE = 1e-8  # a spread of less than this part of the mean is none: its laws would lose their digits
+
 FAMILIES: Mapping[str, Callable[[float, float], Law]] = {
     "gamma": Gamma.from_moments,
     "shifted-exponential": ShiftedExponential.from_moments,
@@ -56,7 +58,9 @@ def fit(family: str, mean: float, std: float) -> Law:
     """
     if family not in FAMILIES:
         raise BadInput("law", family, "no such family of laws", nearest(family, FAMILIES))
-    return Deterministic(mean) if std == 0 and family != "mixture" else FAMILIES[family](mean, std)
+    if std <= ALMOST_NONE * mean and family not in ("mixture", "deterministic"):
+        return Deterministic(mean)
+    return FAMILIES[family](mean, std)
 
 
 def as_law(law: Any) -> Law:

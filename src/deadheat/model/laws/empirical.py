@@ -45,6 +45,10 @@ class Empirical(Law):
         """The share of samples up to t."""
         return np.asarray(np.searchsorted(self.samples, np.asarray(t, float), side="right") / self.samples.size)
 
+    def atoms(self) -> tuple[Array, Array]:
+        """The samples."""
+        return self.samples, np.full(self.samples.size, 1 / self.samples.size)
+
     def rvs(self, size: int | tuple[int, ...] | None = None, random_state: Any = None) -> Any:
         """Draws with replacement."""
         return np.random.default_rng(random_state).choice(self.samples, size)

@@ -41,6 +41,10 @@ class Law(ABC):
         """The square root of var()."""
         return math.sqrt(self.var())
 
+    def atoms(self) -> tuple[Array, Array] | None:
+        """The values it takes and their probabilities, where these are all it takes; None for a law with a density."""
+        return None
+
     def scaled(self, factor: float) -> Law:
         """The law of factor * T: a task of `factor` times the work (Assumption 1)."""
         return Scaled(self, factor)
@@ -79,6 +83,11 @@ class Scaled(Law):
     def rvs(self, size: int | tuple[int, ...] | None = None, random_state: Any = None) -> Any:
         """Draws of factor T."""
         return self.factor * self.law.rvs(size, random_state)
+
+    def atoms(self) -> tuple[Array, Array] | None:
+        """Those of T, scaled."""
+        found = self.law.atoms()
+        return None if found is None else (self.factor * found[0], found[1])
 
     def scaled(self, factor: float) -> Law:
         """Scale once more, without nesting."""

@@ -56,6 +56,13 @@ class Mixture(Law):
         times, q = np.asarray(t, float), self.probability
         return np.asarray((1 - q) * self.fast.cdf(times) + q * self.fast.cdf(times / self.slowdown))
 
+    def atoms(self) -> tuple[Array, Array] | None:
+        """Two, where the fast law is a constant."""
+        if not isinstance(self.fast, Deterministic):
+            return None
+        usual = self.fast.time
+        return np.array([usual, usual * self.slowdown]), np.array([1 - self.probability, self.probability])
+
     def rvs(self, size: int | tuple[int, ...] | None = None, random_state: Any = None) -> Any:
         """Draws of the fast law, some of them stretched."""
         rng = np.random.default_rng(random_state)

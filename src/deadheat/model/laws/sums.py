@@ -29,6 +29,10 @@ class Sums(Protocol):
     def error(self) -> float:
         """How far a probability may be off."""
 
+    @property
+    def distance(self) -> float:
+        """How many seconds a sum may be off, on average: the area between the law and the true one."""
+
     def cdf(self, count: int, t: Array) -> Array:
         """P(S_count <= t)."""
 
@@ -47,6 +51,7 @@ class Closed:
 
     law: ExactSums
     error: float = 0.0
+    distance: float = 0.0
 
     def cdf(self, count: int, t: Array) -> Array:
         """Straight from the law."""
@@ -66,6 +71,7 @@ class Lattice:
     step: float
     table: Array
     error: float
+    distance: float
 
     @classmethod
     def of(cls, law: Law, most: int, horizon: float) -> Lattice:
@@ -77,10 +83,13 @@ class Lattice:
         wanted = 2.0 ** np.ceil(np.log2(CELLS_PER_SPREAD * length / spread))
         cells = int(np.clip(wanted, 2**8, max(MOST_CELLS // most, 2**12)))
         step = length / cells
+        if law.atoms() is not None:
+            least -= 3 * step  # room for the mass that goes to the cell before
         table = _convolve(law, least, step, cells, most)
         coarse = _convolve(law, least, 2 * step, cells // 2, most)
         between = float(np.abs(np.diff(table[1:], 2)).max(initial=0.0)) / 8  # linear interpolation
-        return cls(law, least, step, table, _difference(table, coarse) / 3 + between)
+        gap, area = _differences(table, coarse, step)
+        return cls(law, least, step, table, min(gap / 3 + between, 1.0), area)
 
     def cdf(self, count: int, t: Array) -> Array:
         """By interpolation between edges; one long task beyond the lattice."""
@@ -121,16 +130,7 @@ def _quantile(law: Law, q: float) -> float:
 
 def _convolve(law: Law, least: float, step: float, cells: int, most: int) -> Array:
     """Rows of P(S_k <= edge) for k = 1 ... most, at cells + 1 edges."""
-    edges = law.cdf(least + step * np.arange(cells + 1))
-    p = np.diff(edges, prepend=0.0)[1:]
-    p[0] += edges[0]
-    padded = np.pad(p, 1, mode="edge")
-    q = p - (padded[2:] - 2 * p + padded[:-2]) / 24
-    # The lattice's mean is made the law's own by moving a little mass from cell to cell. Where the horizon cuts the
-    # tail off, that shift is known from the trapezoidal rule: a density that begins with a jump leaves q[0]/24.
-    light = edges[-1] > 1 - NEVER
-    shift = (law.mean() - least) / step - 0.5 - np.arange(cells) @ q if light else -p[0] / 24
-    q -= shift * np.diff(q, prepend=0.0)
+    p, q = _atoms(law, least, step, cells) if law.atoms() is not None else _density(law, least, step, cells)
     size = 2 * cells
     transform = np.fft.rfft(q, size)
     table = np.empty((most, cells + 1))
@@ -142,12 +142,38 @@ def _convolve(law: Law, least: float, step: float, cells: int, most: int) -> Arr
     return table
 
 
-def _difference(fine: Array, coarse: Array) -> float:
-    """The largest gap between the two lattices, at the coarse edges of the sums that both hold."""
-    most, gap = len(coarse), 0.0
+def _density(law: Law, least: float, step: float, cells: int) -> tuple[Array, Array]:
+    """The masses p of the cells, and q that adds neither mean nor variance when a task is added."""
+    edges = law.cdf(least + step * np.arange(cells + 1))
+    p = np.diff(edges, prepend=0.0)[1:]
+    p[0] += edges[0]
+    padded = np.pad(p, 1, mode="edge")
+    q = p - (padded[2:] - 2 * p + padded[:-2]) / 24
+    # The lattice's mean is made the law's own by moving a little mass from cell to cell. Where the horizon cuts the
+    # tail off, that shift is known from the trapezoidal rule: a density that begins with a jump leaves q[0]/24.
+    light = edges[-1] > 1 - NEVER
+    shift = (law.mean() - least) / step - 0.5 - np.arange(cells) @ q if light else -p[0] / 24
+    return p, q - shift * np.diff(q, prepend=0.0)
+
+
+def _atoms(law: Law, least: float, step: float, cells: int) -> tuple[Array, Array]:
+    """Each atom's mass, shared by the two cells whose centres lie around it so that its mean is kept."""
+    values, masses = law.atoms() or (np.empty(0), np.empty(0))
+    place = (values - least) / step - 0.5
+    left = np.floor(place).astype(np.int64)
+    p = np.zeros(cells + 1)
+    for cell, mass in ((left, masses * (left + 1 - place)), (left + 1, masses * (place - left))):
+        inside = (cell >= 0) & (cell < cells)
+        np.add.at(p, cell[inside], mass[inside])
+    return p[:cells], p[:cells]
+
+
+def _differences(fine: Array, coarse: Array, step: float) -> tuple[float, float]:
+    """How far the two lattices are apart: the largest gap of a probability, and the largest area between two laws."""
+    most, gap, area = len(coarse), 0.0, 0.0
     for k in range(1, most):  # row k holds k + 1 tasks: its edges begin k/2 cells later
         place = 2 * np.arange(coarse.shape[1]) + k / 2  # the coarse edges, counted in fine cells
         inside = place <= fine.shape[1] - 1
-        there = np.interp(place[inside], np.arange(fine.shape[1]), fine[k])
-        gap = max(gap, float(np.abs(there - coarse[k][inside]).max()))
-    return gap
+        apart = np.abs(np.interp(place[inside], np.arange(fine.shape[1]), fine[k]) - coarse[k][inside])
+        gap, area = max(gap, float(apart.max())), max(area, 2 * step * float(apart.sum()))
+    return gap, area

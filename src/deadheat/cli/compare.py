@@ -1,0 +1,71 @@
+"""`deadheat compare FILE`: policies x schedules x redundancy, on the same arrivals and luck."""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from deadheat import __version__
+from deadheat.cli.files import read_scenario
+from deadheat.cli.options import listed, percentage, purging
+from deadheat.errors import BadInput, nearest
+from deadheat.model import CodeSpec
+from deadheat.reporting.console import console
+from deadheat.reporting.figures import save_comparison
+from deadheat.reporting.numbers import to_json
+from deadheat.reporting.progress import bar
+from deadheat.reporting.samples import outcomes_json, print_outcomes
+from deadheat.simulation import SCHEDULES, Scheme
+from deadheat.simulation import compare as run_all
+from deadheat.tuning import policy as named
+
+
+def compare(
+    file: Annotated[Path, typer.Argument(help="A scenario in TOML; see examples/.", metavar="FILE")],
+    policies: Annotated[str, typer.Option(help="Between commas; the first is what others are held against.")] = (
+        "optimal,uniform,fastest"
+    ),
+    schedules: Annotated[str, typer.Option(help="static, pull, top-up, speculative.")] = "static",
+    redundancy: Annotated[
+        str | None, typer.Option(help="Omega, between commas; the scenario's own by default.")
+    ] = None,
+    jobs: Annotated[int | None, typer.Option(help="Jobs in a run; the scenario's own by default.")] = None,
+    replications: Annotated[int | None, typer.Option(help="Independent runs; by default as many as needed.")] = None,
+    precision: Annotated[str, typer.Option(help="Run until each mean delay is known within this.")] = "1%",
+    seed: Annotated[int | None, typer.Option(help="The same seed, the same numbers.")] = None,
+    purge: Annotated[str, typer.Option(help="at-once, between-tasks or never.")] = "at-once",
+    figure: Annotated[Path | None, typer.Option(help="Draw the delays to .png, .svg or .pdf.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")] = False,
+) -> None:
+    """Compare ways to split and schedule a scenario's jobs."""
+    scenario = read_scenario(file)
+    way, omegas = purging(purge), [scenario.spec.redundancy] if redundancy is None else _numbers(redundancy)
+    schemes = []
+    for omega, name, schedule in product(omegas, listed("--policies", policies), listed("--schedules", schedules)):
+        if schedule not in SCHEDULES:
+            raise BadInput("--schedules", schedule, "no such schedule", nearest(schedule, SCHEDULES))
+        spec = CodeSpec(scenario.spec.critical, omega, scenario.spec.work)
+        split = named(name)(scenario.cluster, spec, scenario.gamma)
+        label = f"{name}, {schedule}" + (f", Omega {omega:g}" if len(omegas) > 1 else "")
+        schemes.append(Scheme(label, split, SCHEDULES[schedule], way))
+    with bar(percentage(precision), replications) as tell:
+        outcomes = run_all(
+            scenario.cluster, scenario.stream, schemes, scenario.jobs if jobs is None else jobs, seed=seed,
+            replications=replications, precision=percentage(precision), progress=lambda s, n, p: tell(s.name, n, p),
+        )  # fmt: skip
+    if figure is not None:
+        save_comparison(outcomes, figure)
+    if json:
+        print(to_json(outcomes_json(outcomes, __version__)))
+    else:
+        print_outcomes(outcomes, console())
+
+
+def _numbers(text: str) -> list[float]:
+    try:
+        return [float(part) for part in listed("--redundancy", text)]
+    except ValueError:
+        raise BadInput("--redundancy", text, "not numbers between commas", "write 1,1.1,1.2") from None

@@ -1,0 +1,74 @@
+"""Figures: each draws on axes that it is given, or on new ones, and returns them. Needs the extra `plot`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from deadheat.errors import BadInput
+from deadheat.model import Trace
+from deadheat.reporting.files import Missing
+from deadheat.simulation import Outcome
+
+FORMATS = (".png", ".svg", ".pdf")
+
+
+def new_axes(width: float = 8, height: float = 4) -> Any:
+    """Axes of a new figure, drawn without a screen."""
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise Missing("matplotlib", "plot") from None
+    figure = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure.add_subplot()
+
+
+def draw_comparison(outcomes: Sequence[Outcome], axes: Any = None) -> Any:
+    """Mean delays with intervals, one bar per scheme; a mark where the forecast lies."""
+    axes = new_axes(8, 1 + 0.4 * len(outcomes)) if axes is None else axes
+    places = np.arange(len(outcomes))[::-1]
+    means = [o.sample.delay.mean for o in outcomes]
+    reach = [o.sample.delay.high - o.sample.delay.mean for o in outcomes]
+    axes.barh(places, means, xerr=reach, color="tab:blue", alpha=0.7, label="simulated, 95 % interval")
+    known = [(o.forecast, y) for o, y in zip(outcomes, places, strict=True) if o.forecast is not None]
+    shown = [(x, y) for x, y in known if np.isfinite(x)]
+    if shown:
+        axes.plot(*zip(*shown, strict=True), "k|", markersize=14, label="forecast")
+    axes.set_yticks(places, [o.scheme.name for o in outcomes])
+    axes.set_xlabel("mean delay of a job (s)")
+    axes.legend()
+    return axes
+
+
+def draw_timeline(trace: Trace, names: Sequence[str], axes: Any = None) -> Any:
+    """Who works when: a row per worker, a colour per job; purged work is pale."""
+    if trace.timeline is None:
+        raise BadInput("trace", trace, "has no timeline", "simulate with timeline=True")
+    line = trace.timeline
+    axes = new_axes(9, 1 + 0.5 * len(names)) if axes is None else axes
+    for worker in range(len(names)):
+        for job in np.unique(line.job):
+            for done, alpha in ((True, 0.9), (False, 0.3)):
+                mine = (line.worker == worker) & (line.job == job) & (line.done == done)
+                spans = np.column_stack([line.begin[mine], line.end[mine] - line.begin[mine]])
+                axes.broken_barh(spans, (worker - 0.4, 0.8), color=f"C{job % 10}", alpha=alpha, linewidth=0)
+    axes.set_yticks(range(len(names)), names)
+    axes.invert_yaxis()
+    axes.set_xlabel("time (s)")
+    return axes
+
+
+def save_comparison(outcomes: Sequence[Outcome], path: Path) -> None:
+    """Draw a comparison into a file."""
+    if path.suffix not in FORMATS:
+        raise BadInput("--figure", str(path), "unknown ending", "use " + ", ".join(FORMATS))
+    axes = draw_comparison(outcomes)
+    try:
+        axes.figure.savefig(path)
+    except OSError as error:
+        raise BadInput("--figure", str(path), error.strerror or "cannot be written", "name another file") from None

@@ -1,0 +1,88 @@
+"""Tables and timelines to files: CSV, Parquet, JSON, Chrome trace. The ending of the name says which."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deadheat.errors import BadInput, DeadheatError
+from deadheat.model import Timeline
+from deadheat.reporting.numbers import plain
+
+Columns = Mapping[str, NDArray[Any]]
+
+
+class Missing(DeadheatError):
+    """An optional package that is not installed."""
+
+    def __init__(self, package: str, extra: str) -> None:
+        super().__init__(f"{package} is needed for this and not installed: pip install 'deadheat[{extra}]'")
+
+
+def write_table(columns: Columns, path: Path, about: Mapping[str, Any] | None = None) -> None:
+    """Write columns to .csv, .parquet or .json (which also holds what it is about); whole or not at all."""
+    writers = {".csv": _csv, ".parquet": _parquet, ".json": _json}
+    if path.suffix not in writers:
+        raise BadInput("--out", str(path), "unknown ending", "use .csv, .parquet or .json")
+    _atomically(path, lambda temporary: writers[path.suffix](columns, temporary, about or {}))
+
+
+def write_chrome_trace(timeline: Timeline, names: list[str], path: Path) -> None:
+    """Write a timeline for chrome://tracing or ui.perfetto.dev: a row per worker, a slice per task."""
+    events: list[dict[str, Any]] = [
+        {"ph": "M", "name": "thread_name", "pid": 0, "tid": tid, "args": {"name": name}}
+        for tid, name in enumerate(names)
+    ]
+    rows = zip(*(column.tolist() for column in timeline.columns().values()), strict=True)
+    for job, iteration, worker, begin, end, done in rows:
+        events.append(
+            {
+                "ph": "X", "pid": 0, "tid": worker, "ts": begin * 1e6, "dur": (end - begin) * 1e6,
+                "name": f"job {job}, iteration {iteration}", "cat": "task" if done else "purged",
+                "args": {"job": job, "iteration": iteration, "counted": done},
+            }
+        )  # fmt: skip
+    text = json.dumps({"traceEvents": events, "displayTimeUnit": "ms"})
+    _atomically(path, lambda temporary: temporary.write_text(text, encoding="utf-8"))
+
+
+def _atomically(path: Path, write: Any) -> None:
+    """Write beside the place and move it there, so that a failure leaves what was."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        write(temporary)
+        temporary.replace(path)
+    except OSError as error:
+        raise BadInput(
+            "--out", str(path), error.strerror or "cannot be written", "name a file in a folder of yours"
+        ) from None
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _csv(columns: Columns, path: Path, about: Mapping[str, Any]) -> None:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(columns)
+        writer.writerows(zip(*(np.asarray(column).tolist() for column in columns.values()), strict=True))
+
+
+def _json(columns: Columns, path: Path, about: Mapping[str, Any]) -> None:
+    path.write_text(json.dumps(plain({"about": dict(about), "columns": dict(columns)})), encoding="utf-8")
+
+
+def _parquet(columns: Columns, path: Path, about: Mapping[str, Any]) -> None:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise Missing("pyarrow", "data") from None
+    table = pa.table(dict(columns)).replace_schema_metadata({"deadheat": json.dumps(plain(dict(about)))})
+    pq.write_table(table, path)

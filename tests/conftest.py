@@ -1,0 +1,56 @@
+"""What the tests of several rooms share: hypothesis without a clock or a dice, and one specimen of every law."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import settings
+from scipy import stats
+
+from deadheat.model import Cluster, Worker
+from deadheat.model.laws import (
+    Deterministic,
+    Empirical,
+    Gamma,
+    Law,
+    Lognormal,
+    Mixture,
+    Pareto,
+    ShiftedExponential,
+    Weibull,
+    as_law,
+)
+
+settings.register_profile("deadheat", derandomize=True, deadline=None, max_examples=60, database=None)
+settings.load_profile("deadheat")
+
+MEAN = 2.0
+SPECIMENS: dict[str, Law] = {
+    "gamma": Gamma.from_moments(MEAN, 1.0),
+    "exponential": Gamma.from_moments(MEAN, MEAN),
+    "shifted-exponential": ShiftedExponential.from_moments(MEAN, 0.8),
+    "lognormal": Lognormal.from_moments(MEAN, 1.0),
+    "weibull": Weibull.from_moments(MEAN, 1.5),
+    "pareto": Pareto.from_moments(MEAN, 1.0),
+    "deterministic": Deterministic(MEAN),
+    "mixture": Mixture.from_moments(MEAN, 3.2),
+    "empirical": Empirical(np.random.default_rng(5).gamma(4.0, 0.5, 200)),
+    "scipy-uniform": as_law(stats.uniform(1.0, 2.0)),
+    "scipy-invgauss": as_law(stats.invgauss(0.5, scale=4.0)),
+}
+
+
+@pytest.fixture(params=list(SPECIMENS.values()), ids=list(SPECIMENS))
+def law(request: pytest.FixtureRequest) -> Law:
+    """One law of every family; a test that asks for it runs once for each."""
+    specimen = request.param
+    assert isinstance(specimen, Law)
+    return specimen
+
+
+@pytest.fixture
+def trio(law: Law) -> Cluster:
+    """Three unequal workers of that law: near, slow and nearer, fast and far."""
+    return Cluster(
+        [Worker.of(law, 0.3), Worker.of(law.scaled(1.7), 0.1), Worker.of(law.scaled(0.6), 0.9)],
+    )
