@@ -9,6 +9,7 @@ import typer
 from deadheat.cli.compare import compare
 from deadheat.cli.demo import demo
 from deadheat.cli.plan import plan
+from deadheat.cli.reproduce import reproduce
 from deadheat.cli.simulate import simulate
 from deadheat.cli.version import version
 from deadheat.errors import BadInput, DeadheatError
@@ -24,6 +25,7 @@ app.command()(demo)
 app.command()(plan)
 app.command()(simulate)
 app.command()(compare)
+app.command()(reproduce)
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -16,8 +16,8 @@ from deadheat.simulation import Outcome
 FORMATS = (".png", ".svg", ".pdf")
 
 
-def new_axes(width: float = 8, height: float = 4) -> Any:
-    """Axes of a new figure, drawn without a screen."""
+def new_figure(width: float = 8, height: float = 4) -> Any:
+    """A new figure, drawn without a screen."""
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
@@ -25,12 +25,12 @@ def new_axes(width: float = 8, height: float = 4) -> Any:
         raise Missing("matplotlib", "plot") from None
     figure = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
-    return figure.add_subplot()
+    return figure
 
 
 def draw_comparison(outcomes: Sequence[Outcome], axes: Any = None) -> Any:
     """Mean delays with intervals, one bar per scheme; a mark where the forecast lies."""
-    axes = new_axes(8, 1 + 0.4 * len(outcomes)) if axes is None else axes
+    axes = new_figure(8, 1 + 0.4 * len(outcomes)).add_subplot() if axes is None else axes
     places = np.arange(len(outcomes))[::-1]
     means = [o.sample.delay.mean for o in outcomes]
     reach = [o.sample.delay.high - o.sample.delay.mean for o in outcomes]
@@ -50,7 +50,7 @@ def draw_timeline(trace: Trace, names: Sequence[str], axes: Any = None) -> Any:
     if trace.timeline is None:
         raise BadInput("trace", trace, "has no timeline", "simulate with timeline=True")
     line = trace.timeline
-    axes = new_axes(9, 1 + 0.5 * len(names)) if axes is None else axes
+    axes = new_figure(9, 1 + 0.5 * len(names)).add_subplot() if axes is None else axes
     for worker in range(len(names)):
         for job in np.unique(line.job):
             for done, alpha in ((True, 0.9), (False, 0.3)):

@@ -88,8 +88,8 @@ def print_outcomes(outcomes: Sequence[Outcome], console: Console) -> None:
     console.print(table)
     first = outcomes[0].sample
     console.print(
-        f"{first.replications} independent runs of {first.jobs} jobs from an empty start, the same arrivals and luck for"
-        f" all, seed {first.seed}. Forecasts are of the steady state."
+        f"{first.replications} independent runs of {first.jobs} jobs from an empty start, the same arrivals and luck"
+        f" for all, seed {first.seed}. Forecasts are of the steady state."
     )
 
 

@@ -44,7 +44,7 @@ def simulate(
     """Simulate `jobs` jobs and return their trace; the same seed gives the same bytes.
 
     purge: True ends an iteration and all its tasks at the K-th result, "between-tasks" lets each worker finish the task
-        in hand first, False waits for all results.
+    in hand first, False waits for all results.
     timeline: also record every task.
     schedule: "static" (the split), "pull", "top-up", "speculative", or one of one's own.
     condition: workers that change from iteration to iteration, such as `Switching(10, 0.2, 0.8)`.

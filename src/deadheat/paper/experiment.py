@@ -1,0 +1,43 @@
+"""What an experiment finds: claims printed | ours | verdict | why, figures and notes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A printed number or sentence beside ours.
+
+    ours: a text with its 95 % interval where there is chance in it. holds: whether the printed one is confirmed.
+    """
+
+    what: str
+    printed: str
+    ours: str
+    holds: bool
+    why: str
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """A figure: `draw` puts it on a matplotlib Figure."""
+
+    name: str
+    caption: str
+    draw: Callable[[Any], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Finding:
+    """All that one experiment found."""
+
+    title: str
+    claims: tuple[Claim, ...]
+    pictures: tuple[Picture, ...] = ()
+    notes: tuple[str, ...] = field(default=())
+
+
+Experiment = Callable[[int], Finding]  # of a seed

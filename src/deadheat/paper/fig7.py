@@ -1,0 +1,36 @@
+"""Figure 7: theta and the number of active workers against K."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from deadheat.paper.experiment import Claim, Finding, Picture
+from deadheat.paper.hundred_workers import BEST, NOTE, TASKS, THETA, spec, workers
+from deadheat.planning import split
+
+
+def fig7(seed: int) -> Finding:
+    """Nothing is random here."""
+    cluster = workers()
+    splits = {k: split(cluster, spec(k)) for k in TASKS}
+    best = splits[BEST]
+
+    def draw(figure: Any) -> None:
+        upper, lower = figure.subplots(2, 1, sharex=True)
+        upper.plot(TASKS, [s.theta for s in splits.values()], "o-")
+        upper.set(ylabel="theta")
+        lower.step(TASKS, [s.active for s in splits.values()], where="mid")
+        lower.set(ylabel="active workers", xlabel="critical tasks K")
+
+    claims = (
+        Claim("theta at K = 350", f"{THETA}", f"{best.theta:.2f}", abs(best.theta - THETA) < 0.005, "built to it"),
+        Claim(
+            "active workers at K = 350",
+            "33 of 100",
+            f"{best.active} of {len(cluster)}",
+            best.active == 33,
+            "built to it",
+        ),
+    )
+    caption = "Theta and active workers against K."
+    return Finding("Figure 7: theta and active workers", claims, (Picture("fig7", caption, draw),), (NOTE,))

@@ -1,0 +1,101 @@
+"""Beyond the paper: real delays of 256 cloud workers, replayed, against a model fitted to them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deadheat.model import Cluster, Stream, Worker
+from deadheat.model.code_spec import CodeSpec
+from deadheat.model.laws import Lognormal
+from deadheat.model.split import Split
+from deadheat.paper.experiment import Claim, Finding, Picture
+from deadheat.queueing import IterationLaw
+from deadheat.simulation import Replay, simulate
+
+FILE = "lambda256_cnn.npz"
+LEVEL = 2  # which of the five load levels is replayed
+BODY = (0.25, 0.5, 0.75, 0.9)  # K as a part of the workers: what a code with some redundancy waits for
+TAIL = (0.95, 1.0)
+Array = NDArray[np.float64]
+
+
+def traces(seed: int) -> Finding:
+    """The mean iteration with any K of 256 results: replay of the records against the fitted model's forecast."""
+    path = find()
+    if path is None:
+        note = f"{FILE} is not here: put it into ../shared/traces or name its folder in DEADHEAT_TRACES. Skipped."
+        return Finding("Real traces (skipped)", (), (), (note,))
+    with np.load(path) as record:
+        seconds = np.asarray(record["seconds"], float)[LEVEL]
+    cluster = fitted(seconds)
+    workers = len(cluster)
+    parts = (*BODY, *TAIL)
+    replayed, forecast = {}, {}
+    for part in parts:
+        needed = round(part * workers)
+        replayed[part] = replay(seconds, needed)
+        forecast[part] = IterationLaw(cluster, np.ones(workers, int), needed).mean
+    off = {part: forecast[part] / float(replayed[part].mean()) - 1 for part in parts}
+    claims = [
+        Claim(
+            f"mean iteration waiting for {part:.0%} of 256 workers (s)",
+            "(not in the paper)",
+            f"replay {replayed[part].mean():.3f}, fitted model {forecast[part]:.3f} ({off[part]:+.1%})",
+            abs(off[part]) <= 0.05,
+            "30 recorded rounds; a lognormal per worker, fitted to the logarithms of its times",
+        )
+        for part in BODY
+    ]
+    worst, typical = float(seconds.max()), float(np.median(seconds))
+    tails = (
+        f"{part:.0%} takes {replayed[part].mean():.2f} s, and the model says {forecast[part]:.2f} s ({off[part]:+.0%})"
+        for part in TAIL
+    )
+    notes = (
+        f"The tail is missed. Waiting for {'; for '.join(tails)}. The slowest record is {worst:.1f} s,"
+        f" {worst / typical:.0f} times the median: a law fitted to a worker's 30 times does not foresee it, and slow rounds"
+        " are slow for several workers at once. Replay has both.",
+    )
+
+    def draw(figure: Any) -> None:
+        axes = figure.add_subplot()
+        shares = np.linspace(0.3, 1.0, 36)
+        rows = np.sort(seconds, axis=1)
+        axes.plot(shares, [rows[:, round(s * workers) - 1].mean() for s in shares], "o", label="replay of 30 rounds")
+        curve = [IterationLaw(cluster, np.ones(workers, int), round(s * workers)).mean for s in shares]
+        axes.plot(shares, curve, label="fitted model, exact law")
+        axes.set(xlabel="results waited for, of 256", ylabel="mean iteration (s)", yscale="log")
+        axes.legend()
+
+    caption = "Mean iteration against the number of results waited for: the model follows the body and misses the tail."
+    return Finding("Real traces: 256 cloud workers", tuple(claims), (Picture("traces", caption, draw),), notes)
+
+
+def fitted(seconds: Array) -> Cluster:
+    """One lognormal worker per column; its spread from the middle of its times, so that one outlier does not rule it."""
+    logs = np.log(seconds)
+    spread = np.maximum(np.diff(np.quantile(logs, [0.1, 0.9], axis=0), axis=0)[0] / 2.563, 1e-3)
+    return Cluster(
+        Worker.of(Lognormal(float(m), float(s))) for m, s in zip(np.median(logs, axis=0), spread, strict=True)
+    )
+
+
+def replay(seconds: Array, needed: int) -> Array:
+    """The iteration times of the recorded rounds when `needed` results suffice."""
+    recorded = Replay(seconds)
+    rounds, workers = seconds.shape
+    split = Split.of(np.ones(workers, int), CodeSpec.of(needed, workers))
+    stream = Stream(1e9, 0.0, 1)  # a job a round, no queue
+    return simulate(recorded.cluster(), split, stream, rounds, condition=recorded, seed=0).service
+
+
+def find() -> Path | None:
+    """The recorded delays beside the project, or in the folder named by DEADHEAT_TRACES."""
+    folders = [Path(os.environ["DEADHEAT_TRACES"])] if "DEADHEAT_TRACES" in os.environ else []
+    folders += [base / "shared" / "traces" for base in (Path.cwd().parent, *Path(__file__).parents[3:6])]
+    return next((folder / FILE for folder in folders if (folder / FILE).is_file()), None)

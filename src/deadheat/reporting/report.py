@@ -1,0 +1,131 @@
+"""A report of findings as one HTML page, with its figures beside it as PNG and SVG."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any, Protocol
+
+from rich.console import Console
+from rich.markup import escape as plain_text
+from rich.table import Table
+
+from deadheat.reporting.figures import new_figure
+
+STYLE = """
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 64rem; margin: 2rem auto; padding: 0 1rem; color: #222; }
+table { border-collapse: collapse; width: 100%; margin: 1rem 0; } th, td { text-align: left; vertical-align: top;
+padding: .4rem .6rem; border-bottom: 1px solid #ddd; } th { background: #f5f5f5; } img { max-width: 100%; }
+.confirmed { color: #06662a; } .refuted { color: #a3170b; font-weight: 600; } .beyond { color: #555; }
+figcaption, .note { color: #555; } figure { margin: 1rem 0; }
+"""
+
+
+class Statement(Protocol):
+    """A printed claim beside ours."""
+
+    @property
+    def what(self) -> str: ...  # noqa: D102
+    @property
+    def printed(self) -> str: ...  # noqa: D102
+    @property
+    def ours(self) -> str: ...  # noqa: D102
+    @property
+    def holds(self) -> bool: ...  # noqa: D102
+    @property
+    def why(self) -> str: ...  # noqa: D102
+
+
+class Drawing(Protocol):
+    """A figure that can be drawn."""
+
+    @property
+    def name(self) -> str: ...  # noqa: D102
+    @property
+    def caption(self) -> str: ...  # noqa: D102
+    @property
+    def draw(self) -> Callable[[Any], None]: ...  # noqa: D102
+
+
+@dataclass(frozen=True)
+class Section:
+    """One part of a report: claims, notes, and figures that lie in the report's folder."""
+
+    name: str
+    title: str
+    claims: Sequence[Statement]
+    figures: Sequence[tuple[str, str]]  # file name without ending, caption
+    notes: Sequence[str]
+    seconds: float
+
+
+def save_pictures(pictures: Iterable[Drawing], folder: Path) -> list[tuple[str, str]]:
+    """Draw each picture to PNG and SVG; their names and captions."""
+    saved = []
+    for picture in pictures:
+        figure = new_figure(9, 4.5)
+        picture.draw(figure)
+        for ending in ("png", "svg"):
+            figure.savefig(folder / f"{picture.name}.{ending}", dpi=120)
+        saved.append((picture.name, picture.caption))
+    return saved
+
+
+def verdict(claim: Statement) -> str:
+    """confirmed, refuted, or beyond what the paper has."""
+    if claim.printed.startswith("("):
+        return "beyond"
+    return "confirmed" if claim.holds else "refuted"
+
+
+def write_report(sections: Sequence[Section], folder: Path, heading: str, about: str) -> Path:
+    """Write index.html: what was printed, what we find with its interval, the verdict and why; then every section."""
+    body = [f"<h1>{escape(heading)}</h1><p>{escape(about)}</p>", "<h2>Printed and found</h2>", _table(sections)]
+    refuted = [c for s in sections for c in s.claims if verdict(c) == "refuted"]
+    if refuted:
+        items = "".join(f"<li>{escape(c.what)}: printed {escape(c.printed)}. {escape(c.why)}.</li>" for c in refuted)
+        body.append(f"<h2>Errata</h2><ul>{items}</ul>")
+    for section in sections:
+        body.append(f'<h2 id="{section.name}">{escape(section.title)}</h2>')
+        body += [f'<p class="note">{escape(note)}</p>' for note in section.notes]
+        for name, caption in section.figures:
+            body.append(
+                f'<figure><img src="{name}.png" alt="{escape(caption)}"><figcaption>{escape(caption)}'
+                f' (<a href="{name}.svg">SVG</a>)</figcaption></figure>'
+            )
+        body.append(f'<p class="note">{section.seconds:.1f} s; deadheat reproduce --only {section.name}</p>')
+    page = (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+        f"<title>{escape(heading)}</title><style>{STYLE}</style></head><body>{''.join(body)}</body></html>"
+    )
+    path = folder / "index.html"
+    path.write_text(page, encoding="utf-8")
+    return path
+
+
+def _table(sections: Sequence[Section]) -> str:
+    rows = []
+    for section in sections:
+        for claim in section.claims:
+            word = verdict(claim)
+            cells = (claim.what, claim.printed, claim.ours)
+            rows.append(
+                f'<tr><td><a href="#{section.name}">{section.name}</a></td>'
+                + "".join(f"<td>{escape(cell)}</td>" for cell in cells)
+                + f'<td class="{word}">{word}</td><td>{escape(claim.why)}</td></tr>'
+            )
+    heads = "".join(
+        f"<th>{head}</th>" for head in ("from", "what", "printed", "ours (95 % interval)", "verdict", "why")
+    )
+    return f"<table><tr>{heads}</tr>{''.join(rows)}</table>"
+
+
+def print_report(sections: Sequence[Section], console: Console) -> None:
+    """Print the claims."""
+    table = Table("from", "what", "printed", "ours (95 % interval)", "verdict", show_edge=False, pad_edge=False)
+    for section in sections:
+        for claim in section.claims:
+            table.add_row(section.name, *map(plain_text, (claim.what, claim.printed, claim.ours)), verdict(claim))
+    console.print(table)
