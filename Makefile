@@ -23,6 +23,8 @@ bench: .venv/ready-dev
 	@$(BIN)/python -m benchmarks
 
 docs: .venv/ready-docs
+	@echo "docs: drawing the gallery"
+	@$(BIN)/python docs/draw_gallery.py
 	@$(BIN)/sphinx-build -W --keep-going -q -b html docs build/docs
 	@echo "docs: open build/docs/index.html"
 

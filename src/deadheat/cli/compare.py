@@ -34,7 +34,7 @@ def compare(
     ] = None,
     jobs: Annotated[int | None, typer.Option(help="Jobs in a run; the scenario's own by default.")] = None,
     replications: Annotated[int | None, typer.Option(help="Independent runs; by default as many as needed.")] = None,
-    precision: Annotated[str, typer.Option(help="Run until each mean delay is known within this.")] = "1%",
+    precision: Annotated[str, typer.Option(help="Run until each mean delay is known within this.")] = "2%",
     seed: Annotated[int | None, typer.Option(help="The same seed, the same numbers.")] = None,
     purge: Annotated[str, typer.Option(help="at-once, between-tasks or never.")] = "at-once",
     figure: Annotated[Path | None, typer.Option(help="Draw the delays to .png, .svg or .pdf.")] = None,

@@ -12,6 +12,7 @@ class Claim:
     """A printed number or sentence beside ours.
 
     ours: a text with its 95 % interval where there is chance in it. holds: whether the printed one is confirmed.
+    built: the workers are not the paper's but were built to meet what it prints, so agreement confirms less.
     """
 
     what: str
@@ -19,6 +20,7 @@ class Claim:
     ours: str
     holds: bool
     why: str
+    built: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -35,7 +35,7 @@ def fig2(seed: int) -> Finding:
         far.plot(place, tasks.comm, "o", color="goldenrod", label="communication")
         far.set_ylabel("seconds per iteration")
         left.legend(loc="upper left")
-        far.legend(loc="upper right")
+        far.legend(loc="lower right")
         for shift, (name, values) in zip((-0.2, 0.2), scores.items(), strict=True):
             right.bar(place + shift, values, 0.4, label=name)
         right.set(title="(b) score under both splits", xlabel="worker", ylabel="E[T] + gamma E[T^2]")
@@ -62,6 +62,7 @@ def fig2(seed: int) -> Finding:
             ", ".join("stable" if stable[name] else "unstable" for name in ("uniform", "optimal")),
             stable["optimal"] and not stable["uniform"],
             "a property the seeded workers were built to have",
+            built=True,
         ),
     )
     caption = "Workers, and their scores under both splits (K = 1000, Omega = 1)."

@@ -47,8 +47,8 @@ def fig4(seed: int) -> Finding:
             "Omega about 1.06",
             "none of those tried" if best is None else f"{best:g} is the least within 2 % of the genie's bound",
             best is not None and 1.02 <= best <= 1.1,
-            f"the genie's bound ({genie:.2f} s) is the one that can be reached; eq. (LB) is {bound.service:.2f} s of service"
-            f" and {bound.delay:.2f} s with waiting",
+            f"the genie's bound ({genie:.2f} s) can be reached; eq. (LB) is {bound.service:.2f} s of service and"
+            f" {bound.delay:.2f} s with waiting",
         ),
         Claim(
             "at Omega = 1 theory without purging and simulation coincide (s)",

@@ -35,5 +35,6 @@ def fig5(seed: int) -> Finding:
         f" {np.count_nonzero(used)} used at K = 350",
         len(cluster) == 100,
         "by construction",
+        built=True,
     )
     return Finding("Figure 5: a hundred workers", (claim,), (Picture("fig5", "The hundred workers.", draw),), (NOTE,))

@@ -2,8 +2,8 @@
 
 Those are only in a lost figure. Printed are: K = 350 has the least mismatch and K = 110 the greatest; at K = 350 theta
 is 646.24 and 33 of the 100 are active; the delays of Table II. KC = Z is fixed; Omega is not printed, and 1.1 gives
-delays near the table's. The seed is the first, counted from 0, that meets the mismatch and the active workers; Z follows
-from theta.
+delays near the table's. The seed is the first, counted from 0, that meets the mismatch and the active workers; Z
+follows from theta.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ TASKS = tuple(range(110, 520, 10))  # the K that are compared
 TABLE = {110: 9.19e4, 200: 8.07e4, 350: 7.71e4, 510: 7.50e4}  # Table II, seconds
 NOTE = (
     "The paper's hundred workers are in a lost figure. These are a seeded cluster that meets what it prints of them:"
-    " theta = 646.24 and 33 active workers at K = 350, the least mismatch there and the greatest at K = 110 (of K = 110,"
+    " theta = 646.24 and 33 active workers at K = 350, the least mismatch there and the greatest at K = 110 (of 110,"
     " 120, ..., 510). Omega = 1.1 is our choice."
 )
 

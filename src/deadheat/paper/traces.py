@@ -58,8 +58,8 @@ def traces(seed: int) -> Finding:
     )
     notes = (
         f"The tail is missed. Waiting for {'; for '.join(tails)}. The slowest record is {worst:.1f} s,"
-        f" {worst / typical:.0f} times the median: a law fitted to a worker's 30 times does not foresee it, and slow rounds"
-        " are slow for several workers at once. Replay has both.",
+        f" {worst / typical:.0f} times the median: a law fitted to a worker's 30 times does not foresee it, and slow"
+        " rounds are slow for several workers at once. Replay has both.",
     )
 
     def draw(figure: Any) -> None:
@@ -77,7 +77,7 @@ def traces(seed: int) -> Finding:
 
 
 def fitted(seconds: Array) -> Cluster:
-    """One lognormal worker per column; its spread from the middle of its times, so that one outlier does not rule it."""
+    """One lognormal worker per column; its spread from the middle of its times, so that no outlier rules it."""
     logs = np.log(seconds)
     spread = np.maximum(np.diff(np.quantile(logs, [0.1, 0.9], axis=0), axis=0)[0] / 2.563, 1e-3)
     return Cluster(

@@ -31,10 +31,10 @@ def worked_example(seed: int) -> Finding:
         Claim(
             "lower bound, 'see (LB)' (s)",
             f"{PRINTED['lower bound']:.2f}",
-            f"eq. (LB) {bound.service:.2f}; with waiting {bound.delay:.2f} (a draw {ideal.low:.1f} to {ideal.high:.1f})",
+            f"eq. (LB) {bound.service:.2f}; with waiting {bound.delay:.2f}, a draw {ideal.low:.1f} to {ideal.high:.1f}",
             False,
-            "erratum: the equation gives a service time of 33.93 s; the printed value is a draw of that ideal server in"
-            f" a queue ({ideal.rank(PRINTED['lower bound']):.0%} of draws are lower)",
+            "erratum: the equation gives a service time of 33.93 s; the printed value is a draw of that ideal server"
+            f" in a queue ({ideal.rank(PRINTED['lower bound']):.0%} of draws are lower)",
         )
     )
     factor = runs["uniform"].mean() / runs["optimal"].mean()

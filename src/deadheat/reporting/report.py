@@ -18,7 +18,7 @@ STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 64rem; margin: 2rem auto; padding: 0 1rem; color: #222; }
 table { border-collapse: collapse; width: 100%; margin: 1rem 0; } th, td { text-align: left; vertical-align: top;
 padding: .4rem .6rem; border-bottom: 1px solid #ddd; } th { background: #f5f5f5; } img { max-width: 100%; }
-.confirmed { color: #06662a; } .refuted { color: #a3170b; font-weight: 600; } .beyond { color: #555; }
+.confirmed, .matched { color: #06662a; } .refuted { color: #a3170b; font-weight: 600; } .beyond { color: #555; }
 figcaption, .note { color: #555; } figure { margin: 1rem 0; }
 """
 
@@ -36,6 +36,8 @@ class Statement(Protocol):
     def holds(self) -> bool: ...  # noqa: D102
     @property
     def why(self) -> str: ...  # noqa: D102
+    @property
+    def built(self) -> bool: ...  # noqa: D102
 
 
 class Drawing(Protocol):
@@ -74,10 +76,12 @@ def save_pictures(pictures: Iterable[Drawing], folder: Path) -> list[tuple[str, 
 
 
 def verdict(claim: Statement) -> str:
-    """confirmed, refuted, or beyond what the paper has."""
+    """Confirmed, refuted, matched by workers that were built to it, or beyond what the paper has."""
     if claim.printed.startswith("("):
         return "beyond"
-    return "confirmed" if claim.holds else "refuted"
+    if not claim.holds:
+        return "refuted"
+    return "matched" if claim.built else "confirmed"
 
 
 def write_report(sections: Sequence[Section], folder: Path, heading: str, about: str) -> Path:
