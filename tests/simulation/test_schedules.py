@@ -196,7 +196,9 @@ def test_a_schedule_of_ones_own() -> None:
         def lengths(self, batch: Batch) -> np.ndarray:
             return np.full(batch.size, 2.0)
 
-    trace = dh.simulate(CLUSTER, dh.uniform(CLUSTER, dh.CodeSpec(6)), dh.Stream.poisson(0.01, 3), 5, schedule=Constant())
+    trace = dh.simulate(
+        CLUSTER, dh.uniform(CLUSTER, dh.CodeSpec(6)), dh.Stream.poisson(0.01, 3), 5, schedule=Constant()
+    )
     np.testing.assert_allclose(trace.service, 6.0)
 
 

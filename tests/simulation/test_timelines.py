@@ -97,9 +97,7 @@ def test_first_tasks_wait_for_the_message(trace: dh.Trace) -> None:
 
 @pytest.mark.parametrize("purge", [True, False])
 @pytest.mark.parametrize("draws", [2**19, 2**8], ids=["one batch", "many batches"])
-def test_recording_does_not_change_what_is_recorded(
-    purge: bool, draws: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_recording_does_not_change_what_is_recorded(purge: bool, draws: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same seed, task by task with and without a record: the same run."""
     monkeypatch.setattr(lengths, "DRAWS", draws)
     seen, unseen = run(purge), run(purge, timeline=False, by_tasks=True)
@@ -134,9 +132,7 @@ def test_slow_workers_are_on_record() -> None:
     """With a condition: tasks of a slow worker are longer by the factor, whole ones of a constant law exactly."""
     cluster = dh.Cluster.from_columns([1.0, 1.0], 0.0)
     split = dh.Split.of([2, 2], dh.CodeSpec(4))
-    found = timeline_of(
-        dh.simulate(cluster, split, STREAM, 50, True, 1, True, condition=dh.Switching(4.0, 0.3, 0.3))
-    )
+    found = timeline_of(dh.simulate(cluster, split, STREAM, 50, True, 1, True, condition=dh.Switching(4.0, 0.3, 0.3)))
     lasted = np.round(found.end - found.begin, 6)
     assert set(lasted) == {1.0, 4.0}
 

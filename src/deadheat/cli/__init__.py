@@ -6,12 +6,12 @@ import sys
 
 import typer
 
-from deadheat.cli.compare import compare
-from deadheat.cli.demo import demo
-from deadheat.cli.plan import plan
-from deadheat.cli.reproduce import reproduce
-from deadheat.cli.simulate import simulate
-from deadheat.cli.version import version
+from deadheat.cli.commands.compare import compare
+from deadheat.cli.commands.demo import demo
+from deadheat.cli.commands.plan import plan
+from deadheat.cli.commands.reproduce import reproduce
+from deadheat.cli.commands.simulate import simulate
+from deadheat.cli.commands.version import version
 from deadheat.errors import BadInput, DeadheatError
 
 app = typer.Typer(

@@ -13,7 +13,7 @@ from deadheat.planning import split, uniform
 from deadheat.queueing import forecast
 
 
-def fig2(seed: int) -> Finding:
+def reproduce(seed: int) -> Finding:
     """Scores under the optimal and the uniform split; nothing is random here."""
     cluster, code = workers(), spec()
     tasks = cluster.scaled(code.work)

@@ -15,7 +15,7 @@ from deadheat.simulation import simulate
 JOBS = 3
 
 
-def fig3(seed: int) -> Finding:
+def reproduce(seed: int) -> Finding:
     """Three jobs, task by task, on the same arrivals and the same luck."""
     cluster, code = workers(), spec()
     splits = {"uniform": uniform(cluster, code), "optimal": split(cluster, code)}

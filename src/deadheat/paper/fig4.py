@@ -30,7 +30,7 @@ class _Point:
     expected: Draw
 
 
-def fig4(seed: int) -> Finding:
+def reproduce(seed: int) -> Finding:
     """Both splits on the same arrivals for every Omega; theory without purging (the paper's) and with (ours)."""
     cluster, jobs = workers(STRENGTH), stream()
     points = {omega: _point(omega, seed) for omega in OMEGAS}

@@ -10,7 +10,7 @@ from deadheat.paper.experiment import Claim, Finding, Picture
 from deadheat.paper.hundred_workers import BEST, NOTE, point, spec, workers
 
 
-def fig5(seed: int) -> Finding:
+def reproduce(seed: int) -> Finding:
     """Their task times and shifts, and who is used at K = 350; nothing is random here."""
     cluster, best = workers(), point(BEST)
     tasks = cluster.scaled(spec(BEST).work)

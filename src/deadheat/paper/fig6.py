@@ -10,7 +10,7 @@ from deadheat.paper.hundred_workers import BEST, NOTE, TASKS, spec, workers
 from deadheat.planning import choose, mismatch, split
 
 
-def fig6(seed: int) -> Finding:
+def reproduce(seed: int) -> Finding:
     """Over all workers as printed, and over the active ones; nothing is random here."""
     cluster = workers()
     splits = {k: split(cluster, spec(k)) for k in TASKS}

@@ -9,7 +9,7 @@ from deadheat.paper.hundred_workers import BEST, NOTE, TASKS, THETA, spec, worke
 from deadheat.planning import split
 
 
-def fig7(seed: int) -> Finding:
+def reproduce(seed: int) -> Finding:
     """Nothing is random here."""
     cluster = workers()
     splits = {k: split(cluster, spec(k)) for k in TASKS}

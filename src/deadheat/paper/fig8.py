@@ -11,7 +11,7 @@ from deadheat.paper.experiment import Claim, Finding
 B = np.array([[1.0, 0.0, 0.5], [1.0, -1.0, 0.0], [0.0, 1.0, 0.5]])
 
 
-def fig8(seed: int) -> Finding:
+def reproduce(seed: int) -> Finding:
     """Solve for the weights of every pair of rows, and decode a random gradient with them."""
     rng = np.random.default_rng(seed)
     gradients = rng.normal(size=(3, 1000))

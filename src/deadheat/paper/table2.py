@@ -13,7 +13,7 @@ from deadheat.simulation import replicate, simulate
 DRAWS = 60
 
 
-def table2(seed: int) -> Finding:
+def reproduce(seed: int) -> Finding:
     """Sixty draws of 1000 jobs for each K, on the same arrivals."""
     cluster, jobs = workers(), stream()
     points = {k: point(k) for k in TABLE}

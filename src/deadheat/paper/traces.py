@@ -24,7 +24,7 @@ TAIL = (0.95, 1.0)
 Array = NDArray[np.float64]
 
 
-def traces(seed: int) -> Finding:
+def reproduce(seed: int) -> Finding:
     """The mean iteration with any K of 256 results: replay of the records against the fitted model's forecast."""
     path = find()
     if path is None:
@@ -64,7 +64,7 @@ def traces(seed: int) -> Finding:
 
     def draw(figure: Any) -> None:
         axes = figure.add_subplot()
-        shares = np.linspace(0.3, 1.0, 36)
+        shares = np.linspace(0.3, 1.0, 15)
         rows = np.sort(seconds, axis=1)
         axes.plot(shares, [rows[:, round(s * workers) - 1].mean() for s in shares], "o", label="replay of 30 rounds")
         curve = [IterationLaw(cluster, np.ones(workers, int), round(s * workers)).mean for s in shares]

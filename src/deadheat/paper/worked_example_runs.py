@@ -18,7 +18,7 @@ DRAWS, JOBS = 200, 1000
 Array = NDArray[np.float64]
 
 
-def worked_example(seed: int) -> Finding:
+def reproduce(seed: int) -> Finding:
     """200 draws of 1000 jobs under both splits, and the bound as the equation has it."""
     workers, code, jobs = cluster(), spec(), stream()
     claims, runs = [], {}

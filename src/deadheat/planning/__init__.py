@@ -2,10 +2,10 @@
 
 from deadheat.planning.balance import balance
 from deadheat.planning.choice import choose
-from deadheat.planning.mismatch import mismatch
 from deadheat.planning.rounding import apportion
 from deadheat.planning.scores import Moments, Quantile, Score
-from deadheat.planning.split import caps, in_ratio, split, uniform
+from deadheat.planning.splits import caps, in_ratio, split, uniform
+from deadheat.planning.spread import mismatch
 
 __all__ = [
     "Moments",

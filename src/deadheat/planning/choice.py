@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 
 from deadheat.errors import BadInput
 from deadheat.model import Cluster, CodeSpec, Split
-from deadheat.planning.mismatch import mismatch
-from deadheat.planning.split import split
+from deadheat.planning.splits import split
+from deadheat.planning.spread import mismatch
 
 
 def choose(

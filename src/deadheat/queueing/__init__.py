@@ -3,7 +3,7 @@
 from deadheat.queueing.advice import reasons, start_score, would_be_used
 from deadheat.queueing.bounds import Bound, genie_bound, lower_bound
 from deadheat.queueing.draws import Draw, draw
-from deadheat.queueing.forecast import Forecast, forecast
+from deadheat.queueing.forecasts import Forecast, forecast
 from deadheat.queueing.iteration import IterationLaw, iteration_law
 from deadheat.queueing.waiting import kingman, mean_delay, pollaczek_khinchine, service_moments
 

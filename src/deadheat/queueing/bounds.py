@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from deadheat.model import Cluster, CodeSpec, Stream
-from deadheat.queueing.forecast import Forecast, of_loads
+from deadheat.queueing.forecasts import Forecast, of_loads
 from deadheat.queueing.waiting import mean_delay
 
 

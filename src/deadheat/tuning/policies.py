@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from deadheat.errors import BadInput, nearest
 from deadheat.model import Cluster, CodeSpec, Split
 from deadheat.planning import split, uniform
-from deadheat.tuning.fastest import fastest
+from deadheat.tuning.exchanges import fastest
 
 Policy = Callable[[Cluster, CodeSpec, float], Split]
 POLICIES: Mapping[str, Policy] = {"optimal": split, "uniform": uniform, "fastest": fastest}

@@ -76,8 +76,9 @@ class Lattice:
     @classmethod
     def of(cls, law: Law, most: int, horizon: float) -> Lattice:
         """Convolve up to `most` tasks; the error is measured against a lattice twice as coarse."""
+        if most <= 1:  # one task needs no convolution
+            return cls(law, 0.0, 1.0, np.zeros((1, 1)), 0.0, 0.0)
         least, spread = _least_and_spread(law)
-        most = max(most, 1)
         widest = most * (_quantile(law, 1 - NEVER) - least)  # nothing of the sums lies beyond
         length = max(min(horizon - least, widest), spread)
         wanted = 2.0 ** np.ceil(np.log2(CELLS_PER_SPREAD * length / spread))

@@ -13,7 +13,7 @@ from deadheat.model import Scenario, Split, assignment_moments
 from deadheat.planning import in_ratio, mismatch
 from deadheat.queueing import Bound, Draw, Forecast, forecast, genie_bound, lower_bound, reasons
 from deadheat.tuning.policies import policy
-from deadheat.tuning.recruit import Recruitment, Unreachable, recruit
+from deadheat.tuning.recruitment import Recruitment, Unreachable, recruit
 
 GENIE_SIZE = 100_000  # workers * K up to which the genie's bound is worth its second
 ENOUGH = 0.8  # utilisation above which one should think of more workers: the wait is twice the service time
