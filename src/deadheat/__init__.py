@@ -9,7 +9,19 @@ The rooms below are listed in docs/house.md; this file only gathers their public
 """
 
 from deadheat.errors import BadInput, DeadheatError, NoConvergence
-from deadheat.model import Cluster, CodeSpec, Scenario, Split, Stream, Timeline, Trace, Worker, assignment_moments, laws
+from deadheat.model import (
+    Cluster,
+    CodeSpec,
+    Overhead,
+    Scenario,
+    Split,
+    Stream,
+    Timeline,
+    Trace,
+    Worker,
+    assignment_moments,
+    laws,
+)
 from deadheat.planning import Moments, Quantile, choose, mismatch, split, uniform
 from deadheat.queueing import (
     Bound,
@@ -40,6 +52,7 @@ __all__ = [
     "IterationLaw",
     "Moments",
     "NoConvergence",
+    "Overhead",
     "Plan",
     "Quantile",
     "Recruitment",

@@ -3,10 +3,22 @@
 from deadheat.model.assignment import assignment_moments
 from deadheat.model.cluster import Cluster
 from deadheat.model.code_spec import CodeSpec
+from deadheat.model.overhead import Overhead
 from deadheat.model.scenario import Scenario
 from deadheat.model.split import Split
 from deadheat.model.stream import Stream
 from deadheat.model.trace import Timeline, Trace
 from deadheat.model.worker import Worker
 
-__all__ = ["Cluster", "CodeSpec", "Scenario", "Split", "Stream", "Timeline", "Trace", "Worker", "assignment_moments"]
+__all__ = [
+    "Cluster",
+    "CodeSpec",
+    "Overhead",
+    "Scenario",
+    "Split",
+    "Stream",
+    "Timeline",
+    "Trace",
+    "Worker",
+    "assignment_moments",
+]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from deadheat.errors import BadInput, finite, nearest, whole
 from deadheat.model.cluster import Cluster
 from deadheat.model.code_spec import CodeSpec
 from deadheat.model.laws import Empirical, Law, Mixture
+from deadheat.model.overhead import NONE, Overhead
 from deadheat.model.stream import Stream
 from deadheat.model.worker import Worker
 
@@ -28,12 +29,13 @@ class Scenario:
     gamma: float = 1.0
     ratio: tuple[float, ...] | None = None
     spares: tuple[Worker, ...] = ()
-    prices: tuple[float, ...] = field(default=())
+    prices: tuple[float, ...] = ()
+    overhead: Overhead = NONE
 
     @classmethod
     def from_dict(cls, content: Table) -> Scenario:
         """The scenario in a parsed TOML file. Raises BadInput that names the field, the value and the remedy."""
-        _known("", content, ("stream", "code", "split", "workers", "spares"))
+        _known("", content, ("stream", "code", "split", "overhead", "workers", "spares"))
         stream, jobs = _stream(_table(content, "stream"))
         split = _table(content, "split", required=False)
         _known("split.", split, ("policy", "gamma", "ratio"))
@@ -55,6 +57,7 @@ class Scenario:
             None if ratio is None else tuple(ratio),
             tuple(worker for worker, _ in spares),
             tuple(price for _, price in spares),
+            _overhead(_table(content, "overhead", required=False)),
         )
 
 
@@ -81,6 +84,14 @@ def _stream(table: Table) -> tuple[Stream, int]:
             raise
         place = error.field.replace("interarrival_", "interarrival.")  # as the file writes it
         raise BadInput(f"stream.{place}", error.value, error.problem, error.remedy) from None
+
+
+def _overhead(table: Table) -> Overhead:
+    _known("overhead.", table, ("encode", "decode", "update"))
+    try:
+        return Overhead(**table)
+    except BadInput as error:
+        raise error.within("overhead") from None
 
 
 def _code(table: Table) -> CodeSpec:

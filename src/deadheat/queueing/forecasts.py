@@ -5,8 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from numpy.typing import ArrayLike
+
 from deadheat.errors import BadInput
-from deadheat.model import Cluster, CodeSpec, Split, Stream
+from deadheat.model import Cluster, CodeSpec, Overhead, Split, Stream
+from deadheat.model.overhead import NONE
 from deadheat.queueing.draws import Draw, draw
 from deadheat.queueing.iteration import IterationLaw
 from deadheat.queueing.waiting import mean_delay, service_moments
@@ -18,7 +21,7 @@ class Forecast:
 
     delay: mean time from arrival to delivery in the steady state, infinite where the queue is unstable; exact for
     Poisson arrivals (Pollaczek-Khinchine), Kingman's approximation for others.
-    law: the law of an iteration's time, for quantiles.
+    law: the law of an iteration's time at the workers, for quantiles; iteration_mean adds the master's overhead.
     """
 
     iteration_mean: float
@@ -50,22 +53,30 @@ class Forecast:
         return draw(self.stream, self.service_mean, self.service_std, jobs)
 
 
-def forecast(cluster: Cluster, split: Split, stream: Stream, purge: bool = True) -> Forecast:
+def forecast(cluster: Cluster, split: Split, stream: Stream, purge: bool = True, overhead: Overhead = NONE) -> Forecast:
     """Forecast the jobs of a stream under a split.
 
     purge: the K-th result ends an iteration and the rest is dropped; False waits for all K*Omega (the paper's
-    analysis, an upper bound).
+    analysis, an upper bound). overhead: what every iteration costs at the master besides.
     """
     if len(split.loads) != len(cluster):
         problem = f"{len(split.loads)} loads for {len(cluster)} workers"
         raise BadInput("split", split, problem, "use a split of this cluster")
-    return of_loads(cluster, split.loads, split.spec, stream, purge)
+    return of_loads(cluster, split.loads, split.spec, stream, purge, overhead)
 
 
-def of_loads(cluster: Cluster, loads: object, spec: CodeSpec, stream: Stream, purge: bool = True) -> Forecast:
+def of_loads(
+    cluster: Cluster,
+    loads: ArrayLike,
+    spec: CodeSpec,
+    stream: Stream,
+    purge: bool = True,
+    overhead: Overhead = NONE,
+) -> Forecast:
     """The forecast for any loads, also such that do not sum to K*Omega."""
-    law = IterationLaw(cluster.scaled(spec.work), loads, spec.critical, purge)  # type: ignore[arg-type]
-    mean, std = service_moments(stream.iterations, law.mean, law.std)
+    law = IterationLaw(cluster.scaled(spec.work), loads, spec.critical, purge)
+    iteration = law.mean + overhead.total
+    mean, std = service_moments(stream.iterations, iteration, law.std)
     utilisation = mean / stream.interarrival_mean
     delay = mean_delay(stream, mean, std) if utilisation < 1 else math.inf
-    return Forecast(law.mean, law.std, mean, std, utilisation, delay, stream, law)
+    return Forecast(iteration, law.std, mean, std, utilisation, delay, stream, law)

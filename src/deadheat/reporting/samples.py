@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -50,6 +52,27 @@ def outcomes_json(outcomes: Sequence[Outcome], version: str) -> dict[str, Any]:
             for o in outcomes
         ],
     }
+
+
+def outcomes_table(outcomes: Sequence[Outcome]) -> dict[str, NDArray[Any]]:
+    """A comparison as columns, one row per scheme."""
+    rows = [
+        {
+            "scheme": o.scheme.name,
+            "critical": o.scheme.split.spec.critical,
+            "redundancy": o.scheme.split.spec.redundancy,
+            "delay": o.sample.delay.mean,
+            "delay_low": o.sample.delay.low,
+            "delay_high": o.sample.delay.high,
+            "difference": o.difference.mean,
+            "difference_low": o.difference.low,
+            "difference_high": o.difference.high,
+            "forecast": float("nan") if o.forecast is None else o.forecast,
+            "replications": o.sample.replications,
+        }
+        for o in outcomes
+    ]
+    return {key: np.array([row[key] for row in rows]) for key in rows[0]}
 
 
 def print_sample(sample: Sample, expected: Draw | None, console: Console) -> None:

@@ -3,13 +3,14 @@
 from deadheat.simulation.compare import Outcome, Scheme, compare
 from deadheat.simulation.conditions import Condition, Replay, Switching
 from deadheat.simulation.replications import Sample, replicate
-from deadheat.simulation.schedules import SCHEDULES, Pull, Schedule, Speculative, Static, TopUp
+from deadheat.simulation.schedules import SCHEDULES, Duplicates, Pull, Schedule, Speculative, Static, TopUp
 from deadheat.simulation.simulate import Purge, simulate
 from deadheat.simulation.statistics import Interval, interval
 
 __all__ = [
     "SCHEDULES",
     "Condition",
+    "Duplicates",
     "Interval",
     "Outcome",
     "Pull",

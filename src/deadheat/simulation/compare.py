@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from deadheat.errors import BadInput
-from deadheat.model import Cluster, Split, Stream, Trace
+from deadheat.model import Cluster, Overhead, Split, Stream, Trace
+from deadheat.model.overhead import NONE
 from deadheat.queueing import forecast
 from deadheat.simulation.conditions import Condition
 from deadheat.simulation.replications import Sample, replicate
@@ -47,7 +48,7 @@ def compare(
     replications: int | None = None,
     precision: float = 0.01,
     condition: Condition | None = None,
-    overhead: float = 0.0,
+    overhead: Overhead = NONE,
     progress: Callable[[Scheme, int, float], None] | None = None,
 ) -> list[Outcome]:
     """Simulate each scheme with the same seeds, all as often as the least certain of them needs for `precision`.
@@ -85,9 +86,9 @@ def compare(
 
 
 def _forecast(
-    cluster: Cluster, stream: Stream, scheme: Scheme, condition: Condition | None, overhead: float
+    cluster: Cluster, stream: Stream, scheme: Scheme, condition: Condition | None, overhead: Overhead
 ) -> float | None:
     """The exact mean delay, where theory has one: static, independent, purged at once or not at all."""
-    if not isinstance(scheme.schedule, Static) or condition is not None or overhead or isinstance(scheme.purge, str):
+    if not isinstance(scheme.schedule, Static) or condition is not None or isinstance(scheme.purge, str):
         return None
-    return forecast(cluster, scheme.split, stream, scheme.purge).delay
+    return forecast(cluster, scheme.split, stream, scheme.purge, overhead).delay

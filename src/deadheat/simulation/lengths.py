@@ -68,11 +68,12 @@ def by_task(
     seeds: np.random.SeedSequence,
     schedule: Schedule,
     condition: Condition | None = None,
+    total: int | None = None,
 ) -> Source:
-    """Times from every task's own draw, for any schedule and condition."""
+    """Times from every task's own draw, for any schedule and condition; of so many iterations in all."""
     if not purge:
         split = all_needed(split)
-    source = batches(cluster, split, condition, seeds)
+    source = batches(cluster, split, condition, seeds, total=total)
     left: list[Array] = []
 
     def following(size: int) -> Array:

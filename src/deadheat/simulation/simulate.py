@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.errors import BadInput, finite, nearest, whole
-from deadheat.model import Cluster, Split, Stream, Timeline, Trace
+from deadheat.model import Cluster, Overhead, Split, Stream, Timeline, Trace
 from deadheat.simulation.arrivals import gaps
 from deadheat.simulation.conditions import Condition
 from deadheat.simulation.lengths import Source, all_needed, batches, by_task, exact, is_exact
@@ -38,7 +38,7 @@ def simulate(
     schedule: str | Schedule = "static",
     condition: Condition | None = None,
     arrivals: Sequence[float] | None = None,
-    overhead: float = 0.0,
+    overhead: float | Overhead = 0.0,
     by_tasks: bool = False,
 ) -> Trace:
     """Simulate `jobs` jobs and return their trace; the same seed gives the same bytes.
@@ -46,14 +46,15 @@ def simulate(
     purge: True ends an iteration and all its tasks at the K-th result, "between-tasks" lets each worker finish the task
     in hand first, False waits for all results.
     timeline: also record every task.
-    schedule: "static" (the split), "pull", "top-up", "speculative", or one of one's own.
+    schedule: "static" (the split), "pull", "top-up", "duplicates", "speculative", or one of one's own.
     condition: workers that change from iteration to iteration, such as `Switching(10, 0.2, 0.8)`.
     arrivals: the jobs' arrival times in seconds, instead of the stream's law.
     overhead: seconds per iteration of encoding, decoding and update at the master.
     by_tasks: draw every task even where the exact law of an iteration would do.
     """
     jobs = whole("jobs", jobs, "give the number of jobs")
-    overhead = finite("overhead", overhead, "give seconds per iteration, 0 for none", least=0.0)
+    extra = overhead.total if isinstance(overhead, Overhead) else overhead
+    extra = finite("overhead", extra, "give seconds per iteration, 0 for none", least=0.0)
     if purge not in (True, False, "between-tasks"):
         raise BadInput("purge", purge, "no such way to purge", 'give True, False or "between-tasks"')
     chosen = _schedule(schedule)
@@ -61,23 +62,23 @@ def simulate(
     arrival = _arrivals(stream, jobs, arrivals, seeds)
     about = {
         "seed": seeds.entropy, "jobs": jobs, "iterations": stream.iterations, "loads": split.loads.tolist(),
-        "critical": split.spec.critical, "purge": purge, "schedule": type(chosen).__name__, "overhead": overhead,
+        "critical": split.spec.critical, "purge": purge, "schedule": type(chosen).__name__, "overhead": extra,
     }  # fmt: skip
     if not isinstance(chosen, Static) and (timeline or purge is not True):
         raise BadInput("schedule", schedule, "has no timeline and purges at once", 'use schedule="static"')
     if purge == "between-tasks":
         if timeline:
             raise BadInput("timeline", True, "is not recorded when tasks are not interrupted", "use purge=True")
-        start, end, lost = follow(batches(cluster, split, condition, seeds), arrival, stream.iterations, overhead)
+        start, end, lost = follow(batches(cluster, split, condition, seeds), arrival, stream.iterations, extra)
         return Trace(arrival, start, end, None, about | {"lost_seconds_per_iteration": lost})
     if timeline:
         needed = split if purge else all_needed(split)
-        return _with_timeline(cluster, needed, stream, arrival, seeds, condition, overhead, about)
+        return _with_timeline(cluster, needed, stream, arrival, seeds, condition, extra, about)
     if is_exact(chosen, condition) and not by_tasks:
         source = exact(cluster, split, bool(purge), seeds)
     else:
-        source = by_task(cluster, split, bool(purge), seeds, chosen, condition)
-    service = _services(source, jobs, stream.iterations) + overhead * stream.iterations
+        source = by_task(cluster, split, bool(purge), seeds, chosen, condition, jobs * stream.iterations)
+    service = _services(source, jobs, stream.iterations) + extra * stream.iterations
     start = starts(arrival, service)
     return Trace(arrival, start, start + service, None, about)
 

@@ -31,12 +31,12 @@ class Plan:
     @cached_property
     def forecast(self) -> Forecast:
         """What to expect."""
-        return forecast(self.scenario.cluster, self.split, self.scenario.stream, self.purge)
+        return forecast(self.scenario.cluster, self.split, self.scenario.stream, self.purge, self.scenario.overhead)
 
     @cached_property
     def without_purging(self) -> Forecast:
         """What to expect if all K*Omega results were awaited, as in the paper's analysis."""
-        return forecast(self.scenario.cluster, self.split, self.scenario.stream, purge=False)
+        return forecast(self.scenario.cluster, self.split, self.scenario.stream, False, self.scenario.overhead)
 
     @cached_property
     def draw(self) -> Draw:
@@ -87,6 +87,7 @@ class Plan:
                 scenario.stream,
                 target=self.target,
                 gamma=scenario.gamma,
+                overhead=scenario.overhead,
             )
         except Unreachable as error:
             return error

@@ -15,9 +15,10 @@ from deadheat.errors import BadInput, nearest
 from deadheat.model import CodeSpec
 from deadheat.reporting.console import console
 from deadheat.reporting.figures import save_comparison
+from deadheat.reporting.files import write_table
 from deadheat.reporting.numbers import to_json
 from deadheat.reporting.progress import bar
-from deadheat.reporting.samples import outcomes_json, print_outcomes
+from deadheat.reporting.samples import outcomes_json, outcomes_table, print_outcomes
 from deadheat.simulation import SCHEDULES, Scheme
 from deadheat.simulation import compare as run_all
 from deadheat.tuning import policy as named
@@ -28,7 +29,7 @@ def compare(
     policies: Annotated[str, typer.Option(help="Between commas; the first is what others are held against.")] = (
         "optimal,uniform,fastest"
     ),
-    schedules: Annotated[str, typer.Option(help="static, pull, top-up, speculative.")] = "static",
+    schedules: Annotated[str, typer.Option(help="static, pull, top-up, duplicates, speculative.")] = "static",
     redundancy: Annotated[
         str | None, typer.Option(help="Omega, between commas; the scenario's own by default.")
     ] = None,
@@ -37,6 +38,7 @@ def compare(
     precision: Annotated[str, typer.Option(help="Run until each mean delay is known within this.")] = "2%",
     seed: Annotated[int | None, typer.Option(help="The same seed, the same numbers.")] = None,
     purge: Annotated[str, typer.Option(help="at-once, between-tasks or never.")] = "at-once",
+    out: Annotated[Path | None, typer.Option(help="Write the table to .csv, .parquet or .json.")] = None,
     figure: Annotated[Path | None, typer.Option(help="Draw the delays to .png, .svg or .pdf.")] = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")] = False,
 ) -> None:
@@ -53,9 +55,18 @@ def compare(
         schemes.append(Scheme(label, split, SCHEDULES[schedule], way))
     with bar(percentage(precision), replications) as tell:
         outcomes = run_all(
-            scenario.cluster, scenario.stream, schemes, scenario.jobs if jobs is None else jobs, seed=seed,
-            replications=replications, precision=percentage(precision), progress=lambda s, n, p: tell(s.name, n, p),
-        )  # fmt: skip
+            scenario.cluster,
+            scenario.stream,
+            schemes,
+            scenario.jobs if jobs is None else jobs,
+            seed=seed,
+            replications=replications,
+            precision=percentage(precision),
+            overhead=scenario.overhead,
+            progress=lambda scheme, number, reached: tell(scheme.name, number, reached),
+        )
+    if out is not None:
+        write_table(outcomes_table(outcomes), out, {"version": __version__, "seed": outcomes[0].sample.seed})
     if figure is not None:
         save_comparison(outcomes, figure)
     if json:

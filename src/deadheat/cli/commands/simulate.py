@@ -29,7 +29,7 @@ def simulate(
     precision: Annotated[str, typer.Option(help="Run until the mean delay is known within this.")] = "1%",
     seed: Annotated[int | None, typer.Option(help="The same seed, the same numbers.")] = None,
     policy: Annotated[str | None, typer.Option(help="optimal, uniform or fastest.")] = None,
-    schedule: Annotated[str, typer.Option(help="static, pull, top-up or speculative.")] = "static",
+    schedule: Annotated[str, typer.Option(help="static, pull, top-up, duplicates or speculative.")] = "static",
     purge: Annotated[str, typer.Option(help="at-once, between-tasks or never.")] = "at-once",
     out: Annotated[Path | None, typer.Option(help="Write one run's jobs to .csv, .parquet or .json.")] = None,
     timeline: Annotated[Path | None, typer.Option(help="Write one run's tasks; .json is a Chrome trace.")] = None,
@@ -43,7 +43,17 @@ def simulate(
     made = make_plan(scenario, policy_name=policy, purge=way is not False)
 
     def run(one: int | None, record: bool = False) -> Trace:
-        return run_once(scenario.cluster, made.split, scenario.stream, count, way, one, record, schedule=schedule)
+        return run_once(
+            scenario.cluster,
+            made.split,
+            scenario.stream,
+            count,
+            way,
+            one,
+            record,
+            schedule=schedule,
+            overhead=scenario.overhead,
+        )
 
     with bar(percentage(precision), replications) as tell:
         sample = replicate(run, seed, replications, percentage(precision), progress=lambda n, p: tell("simulate", n, p))

@@ -1,0 +1,29 @@
+"""What an iteration costs at the master, whatever the workers do: the paper's future work, as constants."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+from deadheat.errors import finite
+
+
+@dataclass(frozen=True)
+class Overhead:
+    """Seconds per iteration for encoding, decoding and the update of the state."""
+
+    encode: float = 0.0
+    decode: float = 0.0
+    update: float = 0.0
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = finite(field.name, getattr(self, field.name), "give seconds per iteration, 0 for none", least=0.0)
+            object.__setattr__(self, field.name, value)
+
+    @property
+    def total(self) -> float:
+        """Seconds added to every iteration."""
+        return self.encode + self.decode + self.update
+
+
+NONE = Overhead()
