@@ -79,6 +79,19 @@ def test_public_names_exist_once_and_are_documented() -> None:
         assert getattr(deadheat, name).__doc__, name
 
 
+def test_no_name_is_both_a_module_and_a_function() -> None:
+    both = []
+    for package in SOURCE.rglob("__init__.py"):
+        siblings = {f.stem for f in package.parent.glob("*.py")} | {
+            f.name for f in package.parent.iterdir() if f.is_dir()
+        }
+        for node in ast.parse(package.read_text()).body:
+            if isinstance(node, ast.ImportFrom):
+                own = ".".join(package.parent.relative_to(SOURCE.parent).parts)
+                both += [a.name for a in node.names if a.name in siblings and node.module != own]
+    assert both == []
+
+
 def test_no_global_generator() -> None:
     legacy = re.compile(r"np\.random\.(?!default_rng|Generator|SeedSequence|SFC64)")
     assert [f.name for f in files() if legacy.search(f.read_text())] == []

@@ -21,7 +21,7 @@ from deadheat.model.laws import (
     Pareto,
     ShiftedExponential,
     Weibull,
-    sums,
+    sums_of,
 )
 from deadheat.model.laws.law import Array
 from deadheat.model.laws.sums import Closed, Lattice
@@ -80,9 +80,9 @@ def test_deterministic_sums_are_steps() -> None:
 
 
 def test_sums_are_closed_where_they_can_be_and_convolved_otherwise() -> None:
-    assert isinstance(sums(CLOSED[0], 5, 20.0), Closed)
-    assert sums(CLOSED[0], 5, 20.0).error == 0.0
-    assert isinstance(sums(OPEN["weibull"], 5, 20.0), Lattice)
+    assert isinstance(sums_of(CLOSED[0], 5, 20.0), Closed)
+    assert sums_of(CLOSED[0], 5, 20.0).error == 0.0
+    assert isinstance(sums_of(OPEN["weibull"], 5, 20.0), Lattice)
 
 
 @pytest.mark.parametrize("std", [0.2, 0.5, 1.0, 1.3])
@@ -126,7 +126,7 @@ def test_convolved_sums_against_monte_carlo(name: str, count: int) -> None:
 
 @pytest.mark.parametrize("name", OPEN)
 def test_more_tasks_are_never_done_sooner(name: str) -> None:
-    rows = sums(OPEN[name], 12, 30.0).upto(12, np.linspace(0.0, 200.0, 801))
+    rows = sums_of(OPEN[name], 12, 30.0).upto(12, np.linspace(0.0, 200.0, 801))
     assert (np.diff(rows, axis=0) <= 0).all()
     assert ((rows >= 0) & (rows <= 1)).all()
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 import deadheat as dh
-from deadheat.planning import balance
+from deadheat.planning import equalise
 from deadheat.planning.scores import Moments, Quantile
 
 Array = NDArray[np.float64]
@@ -107,5 +107,5 @@ def test_a_score_that_never_rises_is_an_error_and_not_a_loop() -> None:
 
     cluster = dh.Cluster.from_columns([1.0, 2.0], 1.0)
     with pytest.raises(dh.NoConvergence) as caught:
-        balance(cluster, 50, Stuck(cluster.comm, cluster.mean), np.full(2, np.inf))
+        equalise(cluster, 50, Stuck(cluster.comm, cluster.mean), np.full(2, np.inf))
     assert caught.value.residual == pytest.approx(48.0)

@@ -42,7 +42,7 @@ def play(cluster: Cluster, split: Split, stream: Stream, jobs: int, rng: np.rand
             began = env.now
             for _ in range(stream.iterations):
                 results = simpy.Store(env)
-                crew = [env.process(worker(p, results)) for p in np.flatnonzero(split.loads)]
+                crew = [env.process(worker(int(p), results)) for p in np.flatnonzero(split.loads)]
                 for _ in range(split.spec.critical):
                     yield results.get()
                 for member in crew:

@@ -42,7 +42,7 @@ def test_by_hand() -> None:
     [(100.0, 3.0, 0.0), (6.0, 3.0, 0.0), (3.25, 4.75, 0.75 + 2.75), (1.0, 5.0, 1.0 + 3.0)],
 )
 def test_a_pause_between_jobs_is_used_up(second: float, service: float, left: float) -> None:
-    """The first job is over at 3, with tasks in hand until 4 and 6; the second job waits less for them if it is late."""
+    """The first job is over at 3, with tasks in hand until 4 and 6; a later job waits less for them."""
     cluster = dh.Cluster.from_columns([2.0, 3.0], 0.0)
     split = dh.Split.of([2, 2], dh.CodeSpec.of(2, 4))
     trace = dh.simulate(cluster, split, dh.Stream(1e3, 0.0, 1), 2, "between-tasks", 1, arrivals=[0.0, second])

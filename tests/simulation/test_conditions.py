@@ -10,6 +10,7 @@ import pytest
 from scipy import stats
 
 import deadheat as dh
+from deadheat.simulation import lengths
 
 TRACE = Path(__file__).parents[2].parent / "shared" / "traces" / "lambda256_cnn.npz"
 ROWS, WORKERS = 20_000, 20
@@ -50,7 +51,7 @@ def test_it_starts_in_equilibrium() -> None:
     assert abs(first.mean() - 0.25) <= 4 * math.sqrt(0.25 * 0.75 / 20_000)
 
 
-def run_lengths(slow: np.ndarray) -> np.ndarray:
+def stays(slow: np.ndarray) -> np.ndarray:
     """The lengths of whole stays in the slow state."""
     found = []
     for column in slow.T:
@@ -62,23 +63,23 @@ def run_lengths(slow: np.ndarray) -> np.ndarray:
     return np.concatenate(found)
 
 
-def fit_to_geometric(lengths: np.ndarray, leave: float) -> float:
+def fit_to_geometric(found: np.ndarray, leave: float) -> float:
     """The p-value of a chi-square test with lengths 1, 2, ..., and all that are rarer than 50 in one class."""
-    classes = max(int(math.log(50 / lengths.size) / math.log(1 - leave)), 1)
-    seen = np.bincount(np.minimum(lengths, classes + 1), minlength=classes + 2)[1:]
+    classes = max(int(math.log(50 / found.size) / math.log(1 - leave)), 1)
+    seen = np.bincount(np.minimum(found, classes + 1), minlength=classes + 2)[1:]
     k = np.arange(1, classes + 1)
-    expected = np.append(leave * (1 - leave) ** (k - 1), (1 - leave) ** classes) * lengths.size
+    expected = np.append(leave * (1 - leave) ** (k - 1), (1 - leave) ** classes) * found.size
     return float(stats.chisquare(seen, expected).pvalue)
 
 
 @CHAINS
 def test_stays_are_geometric(enter: float, leave: float) -> None:
-    assert fit_to_geometric(run_lengths(states(enter, leave)), leave) > 1e-3
+    assert fit_to_geometric(stays(states(enter, leave)), leave) > 1e-3
 
 
 def test_stays_that_are_not_geometric_are_seen() -> None:
     independent = np.random.default_rng(5).random((ROWS, WORKERS)) < 0.2  # the share of (0.05, 0.2), without memory
-    assert fit_to_geometric(run_lengths(independent), 0.2) < 1e-3
+    assert fit_to_geometric(stays(independent), 0.2) < 1e-3
 
 
 @pytest.mark.parametrize(("enter", "leave"), [(0.05, 0.2), (0.7, 0.6)])
@@ -101,7 +102,8 @@ def test_nobody_there_is_a_wait_for_all() -> None:
 
 
 @pytest.mark.parametrize("enter", [0.2, 0.1])
-def test_independent_straggling_has_the_mean_of_a_mixture(enter: float) -> None:
+def test_independent_straggling_has_the_mean_of_a_mixture(enter: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lengths, "DRAWS", 2**14)
     cluster = dh.Cluster.from_columns([2.0], 0.0)
     split = dh.Split.of([1], dh.CodeSpec(1))
     chain = dh.Switching(5.0, enter, 1 - enter)
@@ -109,8 +111,9 @@ def test_independent_straggling_has_the_mean_of_a_mixture(enter: float) -> None:
     assert abs(service.mean() - 2.0 * (1 + 4 * enter)) <= 4 * service.std() / math.sqrt(service.size)
 
 
-def test_persistent_stays_make_services_vary_more() -> None:
+def test_persistent_stays_make_services_vary_more(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same share of slow iterations, but they come together: the mean of a service stays, its spread grows."""
+    monkeypatch.setattr(lengths, "DRAWS", 2**14)
     cluster = dh.Cluster.from_columns([2.0], 0.0)
     split = dh.Split.of([1], dh.CodeSpec(1))
     stream = dh.Stream.poisson(0.01, 20)
@@ -151,7 +154,7 @@ def test_a_replay_is_the_record() -> None:
 
 
 def test_a_replay_goes_on_from_batch_to_batch(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dh.simulation.lengths, "DRAWS", 20)
+    monkeypatch.setattr(lengths, "DRAWS", 20)
     seconds = np.random.default_rng(4).gamma(2.0, 1.0, (7, 4))
     np.testing.assert_allclose(replayed(seconds, 2, 28), np.tile(np.sort(seconds, axis=1)[:, 1], 4), rtol=1e-9)
 

@@ -39,3 +39,12 @@ def test_by_hand() -> None:
     np.testing.assert_array_equal(
         starts(np.array([1.0, 2.0, 10.0]), np.array([4.0, 2.0, 1.0]), free=3.0), [3.0, 7.0, 10.0]
     )
+
+
+def test_no_job_starts_before_it_arrives() -> None:
+    """Not by a rounding either, after many jobs: a wait is at least 0, and exactly 0 where the server is free."""
+    rng = np.random.default_rng(1)
+    arrival, service = np.cumsum(rng.exponential(100.0, 100_000)), rng.gamma(4.0, 10.0, 100_000)
+    wait = starts(arrival, service) - arrival
+    assert wait.min() == 0.0
+    assert abs(np.mean(wait == 0.0) - 0.6) < 0.01  # one minus the utilisation of 0.4

@@ -85,6 +85,6 @@ def test_arrivals_are_common_to_all_ways() -> None:
 
 
 def test_the_global_generator_is_left_alone() -> None:
-    state = np.random.get_state()[1].copy()  # type: ignore[index, union-attr]  # noqa: NPY002
+    state = np.random.get_state()[1].copy()  # type: ignore[index]  # noqa: NPY002
     run(7, WAYS["by tasks"])
     assert (np.random.get_state()[1] == state).all()  # type: ignore[index]  # noqa: NPY002

@@ -1,6 +1,6 @@
 """Who gets how much: splits of an iteration's tasks, and the choice of a code by its mismatch."""
 
-from deadheat.planning.balance import balance
+from deadheat.planning.balance import equalise
 from deadheat.planning.choice import choose
 from deadheat.planning.rounding import apportion
 from deadheat.planning.scores import Moments, Quantile, Score
@@ -12,9 +12,9 @@ __all__ = [
     "Quantile",
     "Score",
     "apportion",
-    "balance",
     "caps",
     "choose",
+    "equalise",
     "in_ratio",
     "mismatch",
     "split",

@@ -21,7 +21,7 @@ STEPS = 200  # bisection alone ends a bracket of 60 binary orders in half of tha
 TOLERANCE = 1e-13  # of the total; the rest is shared out in proportion
 
 
-def balance(cluster: Cluster, total: int, score: Score, caps: Array) -> tuple[Array, float]:
+def equalise(cluster: Cluster, total: int, score: Score, caps: Array) -> tuple[Array, float]:
     """The real shares that sum to `total` and give all active workers one score, and that score theta.
 
     cluster: its unit of work is one task. caps: the most tasks of each worker.

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from deadheat.errors import BadInput, finite
 from deadheat.model import Cluster, CodeSpec, Split
-from deadheat.planning.balance import balance, require_room
+from deadheat.planning.balance import equalise, require_room
 from deadheat.planning.rounding import apportion
 from deadheat.planning.scores import Moments, Score
 
@@ -37,7 +37,7 @@ def split(
         return in_ratio(cluster, spec, ratio, gamma)
     tasks = cluster.scaled(spec.work)
     chosen = Moments(finite_gamma(gamma)) if score is None else score
-    shares, theta = balance(tasks, spec.total, chosen, caps(tasks))
+    shares, theta = equalise(tasks, spec.total, chosen, caps(tasks))
     return Split(spec, apportion(shares, spec.total), shares, theta, gamma, "optimal")
 
 

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from deadheat.errors import BadInput
 from deadheat.model import Cluster, Split
-from deadheat.model.laws import Law, Sums, sums
+from deadheat.model.laws import Law, Sums, sums_of
 from deadheat.queueing.counting import counts, total, without_each
 from deadheat.queueing.quadrature import Integrals, integrate
 
@@ -168,7 +168,7 @@ class IterationLaw:
             for law, cap, c in zip(self._laws, caps, self._comm, strict=True):
                 key = (law, int(cap), float(c))
                 if key not in known:
-                    known[key] = sums(law, int(cap), horizon - float(c))
+                    known[key] = sums_of(law, int(cap), horizon - float(c))
                 tables.append(known[key])
             if float(self._survival(np.array([horizon]), tables)[0]) < BODY or not any(s.error for s in tables):
                 break

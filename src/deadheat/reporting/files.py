@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from deadheat.model import Timeline
 from deadheat.reporting.numbers import plain
 
 Columns = Mapping[str, NDArray[Any]]
+TABLES = (".csv", ".parquet", ".json")
 
 
 class Missing(DeadheatError):
@@ -26,12 +28,21 @@ class Missing(DeadheatError):
         super().__init__(f"{package} is needed for this and not installed: pip install 'deadheat[{extra}]'")
 
 
+def check_target(option: str, path: Path | None, endings: Sequence[str] = TABLES) -> None:
+    """Refuse a file that could not be written, before any work is done for it."""
+    if path is None:
+        return
+    if path.suffix not in endings:
+        raise BadInput(option, str(path), "unknown ending", "use " + ", ".join(endings))
+    if not path.parent.is_dir():
+        raise BadInput(option, str(path), "its folder does not exist", "make it, or name another")
+
+
 def write_table(columns: Columns, path: Path, about: Mapping[str, Any] | None = None) -> None:
     """Write columns to .csv, .parquet or .json (which also holds what it is about); whole or not at all."""
-    writers = {".csv": _csv, ".parquet": _parquet, ".json": _json}
-    if path.suffix not in writers:
-        raise BadInput("--out", str(path), "unknown ending", "use .csv, .parquet or .json")
-    _atomically(path, lambda temporary: writers[path.suffix](columns, temporary, about or {}))
+    check_target("--out", path)
+    write = {".csv": _csv, ".parquet": _parquet, ".json": _json}[path.suffix]
+    _atomically(path, lambda temporary: write(columns, temporary, about or {}))
 
 
 def write_chrome_trace(timeline: Timeline, names: list[str], path: Path) -> None:
@@ -64,7 +75,8 @@ def _atomically(path: Path, write: Any) -> None:
             "--out", str(path), error.strerror or "cannot be written", "name a file in a folder of yours"
         ) from None
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
 
 
 def _csv(columns: Columns, path: Path, about: Mapping[str, Any]) -> None:

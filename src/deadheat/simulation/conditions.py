@@ -65,7 +65,7 @@ class Switching:
     def _states(self, state: NDArray[np.bool_], level: Array) -> NDArray[np.bool_]:
         """The chain driven by uniform numbers, one row per iteration."""
         size = len(level)
-        if self.enter <= 1 - self.leave:
+        if self.enter <= 1 - self.leave + 1e-12:  # q and 1 - q must count, however they are rounded
             # Below `enter` all turn slow, above 1 - leave all turn usual, in between all stay: carry the last decision.
             decided = np.vstack([np.ones((1, state.size), bool), (level < self.enter) | (level >= 1 - self.leave)])
             value = np.vstack([state[None], level < self.enter])

@@ -68,12 +68,13 @@ def by_task(
     seeds: np.random.SeedSequence,
     schedule: Schedule,
     condition: Condition | None = None,
+    multiple: int = 1,
     total: int | None = None,
 ) -> Source:
     """Times from every task's own draw, for any schedule and condition; of so many iterations in all."""
     if not purge:
         split = all_needed(split)
-    source = batches(cluster, split, condition, seeds, total=total)
+    source = batches(cluster, split, condition, seeds, multiple, total)
     left: list[Array] = []
 
     def following(size: int) -> Array:

@@ -15,4 +15,6 @@ def starts(arrival: Array, service: Array, free: float = 0.0) -> Array:
     service_{n-1}, and the latest of those over k is the time it becomes free.
     """
     before = np.concatenate([[0.0], np.cumsum(service)[:-1]])
-    return np.asarray(before + np.maximum(np.maximum.accumulate(arrival - before), free))
+    slack = arrival - before
+    latest = np.maximum(np.maximum.accumulate(slack), free)
+    return np.where(slack >= latest, arrival, before + latest)  # a free server starts at the arrival, to the last digit

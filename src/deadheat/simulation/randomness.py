@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from deadheat.errors import BadInput
+
 
 def root(seed: int | None) -> np.random.SeedSequence:
     """The sequence all generators of a run descend from; a fresh one where no seed is given."""
-    return np.random.SeedSequence(seed)
+    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0):
+        raise BadInput("seed", seed, "not a whole number from 0 on", "give one such as 1, or none for a fresh start")
+    return np.random.SeedSequence(None if seed is None else int(seed))
 
 
 def child(parent: np.random.SeedSequence, *path: int) -> np.random.Generator:

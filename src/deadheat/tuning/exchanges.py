@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.model import Cluster, CodeSpec, Split
-from deadheat.model.laws import sums
+from deadheat.model.laws import sums_of
 from deadheat.planning import caps, split
 from deadheat.queueing import IterationLaw
 from deadheat.queueing.counting import counts, without_each
@@ -140,7 +140,7 @@ class _Search:
         if rows is None or len(rows) < most:
             upto = most + 4
             since = self._times - self._tasks.comm[p]
-            table = sums(self._tasks.laws[p], upto, float(max(since.max(), 0.0)) + float(self._tasks.mean[p]))
+            table = sums_of(self._tasks.laws[p], upto, float(max(since.max(), 0.0)) + float(self._tasks.mean[p]))
             rows = np.where(since >= 0, table.upto(upto, np.maximum(since, 0.0)), 0.0)
             self._rows[p] = rows
         return rows[:most]

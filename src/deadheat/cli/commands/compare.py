@@ -14,8 +14,8 @@ from deadheat.cli.options import listed, percentage, purging
 from deadheat.errors import BadInput, nearest
 from deadheat.model import CodeSpec
 from deadheat.reporting.console import console
-from deadheat.reporting.figures import save_comparison
-from deadheat.reporting.files import write_table
+from deadheat.reporting.figures import FORMATS, save_comparison
+from deadheat.reporting.files import check_target, write_table
 from deadheat.reporting.numbers import to_json
 from deadheat.reporting.progress import bar
 from deadheat.reporting.samples import outcomes_json, outcomes_table, print_outcomes
@@ -44,6 +44,8 @@ def compare(
 ) -> None:
     """Compare ways to split and schedule a scenario's jobs."""
     scenario = read_scenario(file)
+    check_target("--out", out)
+    check_target("--figure", figure, FORMATS)
     way, omegas = purging(purge), [scenario.spec.redundancy] if redundancy is None else _numbers(redundancy)
     schemes = []
     for omega, name, schedule in product(omegas, listed("--policies", policies), listed("--schedules", schedules)):

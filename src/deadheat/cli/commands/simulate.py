@@ -10,10 +10,9 @@ import typer
 from deadheat import __version__
 from deadheat.cli.files import read_scenario
 from deadheat.cli.options import percentage, purging
-from deadheat.errors import BadInput
 from deadheat.model import Trace
 from deadheat.reporting.console import console
-from deadheat.reporting.files import write_chrome_trace, write_table
+from deadheat.reporting.files import check_target, write_chrome_trace, write_table
 from deadheat.reporting.numbers import to_json
 from deadheat.reporting.progress import bar
 from deadheat.reporting.samples import print_sample, sample_json
@@ -38,8 +37,8 @@ def simulate(
     """Simulate a scenario's stream of jobs."""
     scenario = read_scenario(file)
     count, way = scenario.jobs if jobs is None else jobs, purging(purge)
-    if timeline is not None and timeline.suffix not in (".json", ".csv", ".parquet"):
-        raise BadInput("--timeline", str(timeline), "unknown ending", "use .json, .csv or .parquet")
+    check_target("--out", out)
+    check_target("--timeline", timeline)
     made = make_plan(scenario, policy_name=policy, purge=way is not False)
 
     def run(one: int | None, record: bool = False) -> Trace:

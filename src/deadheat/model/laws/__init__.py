@@ -15,7 +15,7 @@ from deadheat.model.laws.lognormal import Lognormal
 from deadheat.model.laws.mixture import Mixture
 from deadheat.model.laws.pareto import Pareto
 from deadheat.model.laws.shifted_exponential import ShiftedExponential
-from deadheat.model.laws.sums import Sums, sums
+from deadheat.model.laws.sums import Sums, sums_of
 from deadheat.model.laws.weibull import Weibull
 
 __all__ = [
@@ -35,7 +35,7 @@ __all__ = [
     "Weibull",
     "as_law",
     "fit",
-    "sums",
+    "sums_of",
 ]
 
 ALMOST_NONE = 1e-8  # a spread of less than this part of the mean is none: its laws would lose their digits

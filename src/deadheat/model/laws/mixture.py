@@ -64,8 +64,10 @@ class Mixture(Law):
         return np.array([usual, usual * self.slowdown]), np.array([1 - self.probability, self.probability])
 
     def rvs(self, size: int | tuple[int, ...] | None = None, random_state: Any = None) -> Any:
-        """Draws of the fast law, some of them stretched."""
+        """Draws of the fast law, some of them stretched; row by row, so that more rows leave the first as they are."""
         rng = np.random.default_rng(random_state)
+        if isinstance(size, tuple) and len(size) > 1:
+            return np.stack([self.rvs(size[1:], rng) for _ in range(size[0])])
         stretch = np.where(rng.random(size) < self.probability, self.slowdown, 1.0)
         return self.fast.rvs(size, rng) * stretch
 

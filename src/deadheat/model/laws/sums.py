@@ -40,7 +40,7 @@ class Sums(Protocol):
         """The array of shape (most, len(t)) of P(S_k <= t), k = 1 ... most."""
 
 
-def sums(law: Law, most: int, horizon: float) -> Sums:
+def sums_of(law: Law, most: int, horizon: float) -> Sums:
     """The laws of up to `most` tasks in a row, precise up to the time `horizon`."""
     return Closed(law) if isinstance(law, ExactSums) else Lattice.of(law, most, horizon)
 

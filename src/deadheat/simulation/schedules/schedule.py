@@ -43,8 +43,11 @@ def _of_the_first(drawn: list[Array], batch: Batch, everything: Array, most: int
     if everything.shape[1] <= most or most >= batch.critical + len(drawn) - 1:
         return everything  # K results need at most K + P - 1 begun tasks
     begun = np.concatenate([np.vstack([np.zeros((1, batch.size)), rows[:-1]]) for rows in drawn]).T
-    limit = np.partition(begun, most - 1, axis=1)[:, most - 1 : most]
-    return np.where(begun <= limit, everything, np.inf)
+    begun = np.where(np.isfinite(everything), begun, np.inf)  # a worker that is away takes none
+    taken = np.argsort(begun, axis=1, kind="stable")[:, :most]  # of those that ask at once, the earlier workers
+    found = np.full_like(everything, np.inf)
+    np.put_along_axis(found, taken, np.take_along_axis(everything, taken, axis=1), axis=1)
+    return found
 
 
 def kth(ends: Array, critical: int) -> Array:

@@ -32,7 +32,9 @@ class Speculative:
         comm = batch.tasks.comm
         pull = comm if self.cost is None else np.full(comm.size, self.cost)
         total, critical = int(batch.loads.sum()), batch.critical
-        events = [(float(comm[p]), p, -1) for p in range(comm.size)]  # (time, worker, task it ends; -1: it is free)
+        here = np.flatnonzero(np.isfinite(durations[:, 0]))
+        # (time, worker, task it ends); task -1: the worker is free; worker -1: time to look for stragglers
+        events = [(float(comm[p]), int(p), -1) for p in here]
         heapq.heapify(events)
         taken = np.zeros(comm.size, int)
         begun: dict[int, float] = {}
@@ -43,7 +45,8 @@ class Speculative:
             now, worker, task = heapq.heappop(events)
             if task in begun:
                 ended.append(now - begun.pop(task))
-            idle.append(worker)
+            if worker >= 0:
+                idle.append(worker)
             waiting: list[int] = []
             for free in idle:
                 first = taken[free] == 0
@@ -60,7 +63,17 @@ class Speculative:
                 taken[free] += 1
                 heapq.heappush(events, (now + length, free, choice))
             idle = waiting
+            look = self._next_look(begun, copied, ended, total)
+            if idle and look > now:
+                heapq.heappush(events, (look, -1, -1))
         return now
+
+    def _next_look(self, begun: dict[int, float], copied: set[int], ended: list[float], total: int) -> float:
+        """When the next running task becomes a straggler if nothing happens before."""
+        open_since = [since for task, since in begun.items() if task not in copied]
+        if len(ended) < self.quantile * total or not open_since:
+            return 0.0
+        return float(np.nextafter(min(open_since) + self.multiplier * float(np.median(ended)), np.inf))
 
     def _straggler(
         self, now: float, begun: dict[int, float], copied: set[int], ended: list[float], total: int
@@ -68,5 +81,5 @@ class Speculative:
         if len(ended) < self.quantile * total:
             return None
         limit = self.multiplier * float(np.median(ended))
-        slow = [task for task, since in begun.items() if now - since > limit and task not in copied]
+        slow = [task for task, since in begun.items() if now > since + limit and task not in copied]
         return min(slow, key=begun.__getitem__) if slow else None

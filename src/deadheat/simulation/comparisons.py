@@ -12,8 +12,8 @@ from deadheat.queueing import forecast
 from deadheat.simulation.conditions import Condition
 from deadheat.simulation.replications import Sample, replicate
 from deadheat.simulation.schedules import Schedule, Static
-from deadheat.simulation.simulate import Purge, simulate
 from deadheat.simulation.statistics import Interval, interval
+from deadheat.simulation.streams import Purge, simulate
 
 STATIC = Static()
 

@@ -58,7 +58,10 @@ def simulate(
     if purge not in (True, False, "between-tasks"):
         raise BadInput("purge", purge, "no such way to purge", 'give True, False or "between-tasks"')
     chosen = _schedule(schedule)
-    seeds = root(seed)
+    if len(split.loads) != len(cluster):
+        problem = f"{len(split.loads)} loads for {len(cluster)} workers"
+        raise BadInput("split", split, problem, "use a split of this cluster")
+    seeds, total = root(seed), jobs * stream.iterations
     arrival = _arrivals(stream, jobs, arrivals, seeds)
     about = {
         "seed": seeds.entropy, "jobs": jobs, "iterations": stream.iterations, "loads": split.loads.tolist(),
@@ -69,7 +72,9 @@ def simulate(
     if purge == "between-tasks":
         if timeline:
             raise BadInput("timeline", True, "is not recorded when tasks are not interrupted", "use purge=True")
-        start, end, lost = follow(batches(cluster, split, condition, seeds), arrival, stream.iterations, extra)
+        start, end, lost = follow(
+            batches(cluster, split, condition, seeds, stream.iterations, total), arrival, stream.iterations, extra
+        )
         return Trace(arrival, start, end, None, about | {"lost_seconds_per_iteration": lost})
     if timeline:
         needed = split if purge else all_needed(split)
@@ -77,7 +82,7 @@ def simulate(
     if is_exact(chosen, condition) and not by_tasks:
         source = exact(cluster, split, bool(purge), seeds)
     else:
-        source = by_task(cluster, split, bool(purge), seeds, chosen, condition, jobs * stream.iterations)
+        source = by_task(cluster, split, bool(purge), seeds, chosen, condition, stream.iterations, total)
     service = _services(source, jobs, stream.iterations) + extra * stream.iterations
     start = starts(arrival, service)
     return Trace(arrival, start, start + service, None, about)
