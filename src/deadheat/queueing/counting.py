@@ -37,28 +37,33 @@ def total(tables: Sequence[Array], critical: int) -> Array:
 
 
 def without_each(tables: Sequence[Array], critical: int) -> list[Array]:
-    """For each worker the table of the sum of all the others: a tree of products, read downwards."""
-    if len(tables) == 1:
-        nothing = np.zeros((tables[0].shape[0], 1))
-        nothing[:, 0] = 1.0
-        return [nothing]
+    """For each worker the table of the sum of all the others."""
+    return [merge(first, second, critical) for first, second in halves_without_each(tables, critical)]
+
+
+def halves_without_each(tables: Sequence[Array], critical: int) -> list[tuple[Array, Array]]:
+    """For each worker two tables whose sum is that of all the others: a tree of sums, read downwards."""
+    nothing = np.ones((tables[0].shape[0], 1))
     levels = [[table[:, :critical] for table in tables]]
     while len(levels[-1]) > 1:
         row = levels[-1]
         pairs = [merge(row[i], row[i + 1], critical) for i in range(0, len(row) - 1, 2)]
         levels.append(pairs + ([row[-1]] if len(row) % 2 else []))
-    others: list[Array | None] = [None]
+    halves = [(nothing, nothing)]
     for row in reversed(levels[:-1]):
-        below: list[Array | None] = []
-        for place in range(len(row)):
-            above = others[place // 2]
-            sibling = row[place ^ 1] if place ^ 1 < len(row) else None
-            if above is None or sibling is None:
-                below.append(above if sibling is None else sibling)
-            else:
-                below.append(merge(above, sibling, critical))
-        others = below
-    return [table for table in others if table is not None]
+        above = [merge(first, second, critical) if second is not nothing else first for first, second in halves]
+        halves = [(above[i // 2], row[i ^ 1] if i ^ 1 < len(row) else nothing) for i in range(len(row))]
+    return halves
+
+
+def chance(halves: tuple[Array, Array], count: int) -> Array:
+    """P(the sum of two independent counts is `count`), for each time."""
+    first, second = halves
+    low, high = max(0, count - first.shape[1] + 1), min(count, second.shape[1] - 1)
+    if low > high:
+        return np.zeros(first.shape[0])
+    other = first[:, count - high : count - low + 1][:, ::-1]
+    return np.asarray((second[:, low : high + 1] * other).sum(axis=1))
 
 
 def merge(first: Array, second: Array, critical: int) -> Array:

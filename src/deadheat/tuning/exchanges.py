@@ -15,7 +15,7 @@ from deadheat.model import Cluster, CodeSpec, Split
 from deadheat.model.laws import sums_of
 from deadheat.planning import caps, split
 from deadheat.queueing import IterationLaw
-from deadheat.queueing.counting import counts, without_each
+from deadheat.queueing.counting import chance, counts, halves_without_each, total
 
 Array = NDArray[np.float64]
 Loads = NDArray[np.int64]
@@ -110,29 +110,19 @@ class _Search:
 
     def _prices(self, loads: Loads, extra: int) -> Array:
         """For each worker what its last task (extra = 0) or one more (extra = 1) takes off E[T_itr]."""
-        busy = np.flatnonzero(loads > 0)
-        tables = [counts(self._done(p, int(loads[p]))) for p in busy.tolist()]
-        others = dict(zip(busy.tolist(), without_each(tables, self._critical), strict=True))
-        everyone: Array | None = None
+        busy = np.flatnonzero(loads > 0).tolist()
+        tables = [counts(self._done(p, int(loads[p]))) for p in busy]
+        others = dict(zip(busy, halves_without_each(tables, self._critical), strict=True))
+        if extra and len(busy) < loads.size:  # for an idle worker the others are all
+            everyone = total(tables, self._critical), np.ones((self._times.size, 1))
+            others |= {p: everyone for p in range(loads.size) if p not in others}
         prices = np.zeros(loads.size)
-        for p in range(loads.size):
+        for p, halves in others.items():
             count = int(loads[p]) + extra
-            if count == 0:
-                continue
-            if p in others:
-                rest = others[p]
-            else:  # an idle worker: the others are all
-                if everyone is None:
-                    everyone = self._everyone(tables)
-                rest = everyone
             missing = self._critical - count
-            if 0 <= missing < rest.shape[1]:
-                prices[p] = float((self._done(p, count)[count - 1] * rest[:, missing]) @ self._weights)
+            if missing >= 0:
+                prices[p] = float((self._done(p, count)[count - 1] * chance(halves, missing)) @ self._weights)
         return prices
-
-    def _everyone(self, tables: list[Array]) -> Array:
-        nothing = np.ones((self._times.size, 1))
-        return without_each([*tables, nothing], self._critical)[-1]
 
     def _done(self, p: int, most: int) -> Array:
         """Rows of P(N_p(t) >= j), j = 1 ... most, on the grid; kept, and grown when more are asked for."""
