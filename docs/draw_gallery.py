@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from deadheat.paper import EXPERIMENTS
-from deadheat.reporting.report import save_pictures, verdict
+from deadheat.reporting.report import save_pictures
 
 FOLDER = Path(__file__).parent / "gallery"
 SEED = 1
@@ -21,7 +21,7 @@ def main() -> None:
             lines += [f"![{caption}]({picture}.png)", "", f"*{caption}*", ""]
         if found.claims:
             lines += ["| what | printed | ours (95 % interval) | verdict | why |", "|---|---|---|---|---|"]
-            lines += [f"| {c.what} | {c.printed} | {c.ours} | {verdict(c)} | {c.why} |" for c in found.claims]
+            lines += [f"| {c.what} | {c.printed} | {c.ours} | {c.verdict} | {c.why} |" for c in found.claims]
         lines += ["", f"Made by `deadheat reproduce --only {name} --seed {SEED}`.", ""]
         (FOLDER / f"{name}.md").write_text("\n".join(lines), encoding="utf-8")
 

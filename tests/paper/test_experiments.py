@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from deadheat.cli import main
-from deadheat.paper import EXPERIMENTS, Claim, Finding
+from deadheat.model.finding import Claim, Finding
+from deadheat.paper import EXPERIMENTS
 from deadheat.paper.hundred_workers import TABLE, point
 from deadheat.paper.traces import find
 from deadheat.reporting.figures import new_figure
-from deadheat.reporting.report import verdict
 
 SEED = 1
 
@@ -38,7 +38,7 @@ def test_worked_example_over_200_draws() -> None:
     assert float(uniform.ours.split()[0]) == pytest.approx(147.5, abs=3.5)
     assert optimal.holds
     assert uniform.holds
-    assert verdict(bound) == "refuted"  # the printed 42.04 is not what the equation gives
+    assert bound.verdict == "refuted"  # the printed 42.04 is not what the equation gives
     assert claim(finding, "factor").holds
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
+from deadheat.model.finding import Finding
 from deadheat.paper import fig2, fig3, fig4, fig5, fig6, fig7, fig8, table2, traces, worked_example_runs
-from deadheat.paper.experiment import Claim, Experiment, Finding, Picture
+from deadheat.paper.errata import ERRATA
+
+Experiment = Callable[[int], Finding]  # of a seed
 
 EXPERIMENTS: Mapping[str, Experiment] = {
     "worked-example": worked_example_runs.reproduce,
@@ -20,4 +23,4 @@ EXPERIMENTS: Mapping[str, Experiment] = {
     "traces": traces.reproduce,
 }
 
-__all__ = ["EXPERIMENTS", "Claim", "Experiment", "Finding", "Picture"]
+__all__ = ["ERRATA", "EXPERIMENTS", "Experiment"]

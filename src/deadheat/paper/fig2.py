@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from deadheat.model import assignment_moments
-from deadheat.paper.experiment import Claim, Finding, Picture
+from deadheat.model.finding import Claim, Finding, Picture
 from deadheat.paper.five_workers import NOTE, spec, stream, workers
 from deadheat.planning import split, uniform
 from deadheat.queueing import forecast

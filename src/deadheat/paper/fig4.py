@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.paper.experiment import Claim, Finding, Picture
+from deadheat.model.finding import Claim, Finding, Picture
 from deadheat.paper.five_workers import NOTE, spec, stream, workers
 from deadheat.planning import split, uniform
 from deadheat.queueing import Draw, forecast, genie_bound, lower_bound

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from deadheat.paper.experiment import Claim, Finding, Picture
+from deadheat.model.finding import Claim, Finding, Picture
 from deadheat.paper.hundred_workers import BEST, NOTE, TASKS, THETA, spec, workers
 from deadheat.planning import split
 
@@ -32,6 +32,7 @@ def reproduce(seed: int) -> Finding:
             f"{best.active} of {len(cluster)}",
             best.active == 33,
             "built to it",
+            True,
         ),
     )
     caption = "Theta and active workers against K."

@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 
-from deadheat.paper.experiment import Claim, Finding
+from deadheat.model.finding import Claim, Finding
 
 B = np.array([[1.0, 0.0, 0.5], [1.0, -1.0, 0.0], [0.0, 1.0, 0.5]])
 

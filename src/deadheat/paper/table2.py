@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.paper.experiment import Claim, Finding, Picture
+from deadheat.model.finding import Claim, Finding, Picture
 from deadheat.paper.hundred_workers import BEST, JOBS, NOTE, TABLE, point, stream, workers
 from deadheat.simulation import replicate, simulate
 

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from deadheat.model import Cluster, Stream, Worker
 from deadheat.model.code_spec import CodeSpec
+from deadheat.model.finding import Claim, Finding, Picture
 from deadheat.model.laws import Lognormal
 from deadheat.model.split import Split
-from deadheat.paper.experiment import Claim, Finding, Picture
 from deadheat.queueing import IterationLaw
 from deadheat.simulation import Replay, simulate
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.model import Split
-from deadheat.paper.experiment import Claim, Finding, Picture
+from deadheat.model.finding import Claim, Finding, Picture
 from deadheat.paper.worked_example import PRINTED, cluster, spec, stream
 from deadheat.planning import split, uniform
 from deadheat.queueing import draw, forecast, lower_bound

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import Any, Protocol
 
 from rich.console import Console
 from rich.markup import escape as plain_text
 from rich.table import Table
 
+from deadheat.model.finding import Claim, Picture
 from deadheat.reporting.figures import new_figure
 
 STYLE = """
@@ -23,32 +23,10 @@ figcaption, .note { color: #555; } figure { margin: 1rem 0; }
 """
 
 
-class Statement(Protocol):
-    """A printed claim beside ours."""
-
-    @property
-    def what(self) -> str: ...  # noqa: D102
-    @property
-    def printed(self) -> str: ...  # noqa: D102
-    @property
-    def ours(self) -> str: ...  # noqa: D102
-    @property
-    def holds(self) -> bool: ...  # noqa: D102
-    @property
-    def why(self) -> str: ...  # noqa: D102
-    @property
-    def built(self) -> bool: ...  # noqa: D102
-
-
-class Drawing(Protocol):
-    """A figure that can be drawn."""
-
-    @property
-    def name(self) -> str: ...  # noqa: D102
-    @property
-    def caption(self) -> str: ...  # noqa: D102
-    @property
-    def draw(self) -> Callable[[Any], None]: ...  # noqa: D102
+MEANING = (
+    "confirmed: we find the same; matched: with workers that were built to meet what is printed, because the paper's own"
+    " are lost; refuted: an erratum; beyond: not in the paper."
+)
 
 
 @dataclass(frozen=True)
@@ -57,13 +35,13 @@ class Section:
 
     name: str
     title: str
-    claims: Sequence[Statement]
+    claims: Sequence[Claim]
     figures: Sequence[tuple[str, str]]  # file name without ending, caption
     notes: Sequence[str]
     seconds: float
 
 
-def save_pictures(pictures: Iterable[Drawing], folder: Path) -> list[tuple[str, str]]:
+def save_pictures(pictures: Iterable[Picture], folder: Path) -> list[tuple[str, str]]:
     """Draw each picture to PNG and SVG; their names and captions."""
     saved = []
     for picture in pictures:
@@ -75,22 +53,16 @@ def save_pictures(pictures: Iterable[Drawing], folder: Path) -> list[tuple[str, 
     return saved
 
 
-def verdict(claim: Statement) -> str:
-    """Confirmed, refuted, matched by workers that were built to it, or beyond what the paper has."""
-    if claim.printed.startswith("("):
-        return "beyond"
-    if not claim.holds:
-        return "refuted"
-    return "matched" if claim.built else "confirmed"
-
-
-def write_report(sections: Sequence[Section], folder: Path, heading: str, about: str) -> Path:
+def write_report(sections: Sequence[Section], errata: Sequence[str], folder: Path, heading: str, about: str) -> Path:
     """Write index.html: what was printed, what we find with its interval, the verdict and why; then every section."""
-    body = [f"<h1>{escape(heading)}</h1><p>{escape(about)}</p>", "<h2>Printed and found</h2>", _table(sections)]
-    refuted = [c for s in sections for c in s.claims if verdict(c) == "refuted"]
-    if refuted:
-        items = "".join(f"<li>{escape(c.what)}: printed {escape(c.printed)}. {escape(c.why)}.</li>" for c in refuted)
-        body.append(f"<h2>Errata</h2><ul>{items}</ul>")
+    refuted = [c for s in sections for c in s.claims if c.verdict == "refuted"]
+    wrong = [f"{c.what}: printed {c.printed}. {c.why}." for c in refuted] + list(errata)
+    body = [
+        f"<h1>{escape(heading)}</h1><p>{escape(about)}</p>",
+        f"<h2>Printed and found</h2><p>{MEANING}</p>",
+        _table(sections),
+        "<h2>Errata</h2><ul>" + "".join(f"<li>{escape(text)}</li>" for text in wrong) + "</ul>",
+    ]
     for section in sections:
         body.append(f'<h2 id="{section.name}">{escape(section.title)}</h2>')
         body += [f'<p class="note">{escape(note)}</p>' for note in section.notes]
@@ -113,7 +85,7 @@ def _table(sections: Sequence[Section]) -> str:
     rows = []
     for section in sections:
         for claim in section.claims:
-            word = verdict(claim)
+            word = claim.verdict
             cells = (claim.what, claim.printed, claim.ours)
             rows.append(
                 f'<tr><td><a href="#{section.name}">{section.name}</a></td>'
@@ -131,5 +103,5 @@ def print_report(sections: Sequence[Section], console: Console) -> None:
     table = Table("from", "what", "printed", "ours (95 % interval)", "verdict", show_edge=False, pad_edge=False)
     for section in sections:
         for claim in section.claims:
-            table.add_row(section.name, *map(plain_text, (claim.what, claim.printed, claim.ours)), verdict(claim))
+            table.add_row(section.name, *map(plain_text, (claim.what, claim.printed, claim.ours)), claim.verdict)
     console.print(table)

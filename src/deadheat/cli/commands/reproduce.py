@@ -14,10 +14,10 @@ import typer
 from deadheat import __version__
 from deadheat.cli.options import listed
 from deadheat.errors import BadInput, nearest
-from deadheat.paper import EXPERIMENTS
+from deadheat.paper import ERRATA, EXPERIMENTS
 from deadheat.reporting.console import console
 from deadheat.reporting.numbers import to_json
-from deadheat.reporting.report import Section, print_report, save_pictures, verdict, write_report
+from deadheat.reporting.report import Section, print_report, save_pictures, write_report
 
 HEADING = "Stream Iterative Distributed Coded Computing: the paper, reproduced"
 
@@ -51,7 +51,7 @@ def reproduce(
                 screen.print(f"{section.name}: {len(section.claims)} claims, {section.seconds:.1f} s")
     ordered = [sections[name] for name in names]
     about = f"deadheat {__version__}, seed {seed}, {time.perf_counter() - start:.0f} s. Made by: deadheat reproduce."
-    page = write_report(ordered, out, HEADING, about)
+    page = write_report(ordered, ERRATA, out, HEADING, about)
     if json:
         print(to_json({"version": __version__, "seed": seed, "report": str(page), "experiments": _plain(ordered)}))
     else:
@@ -73,7 +73,7 @@ def _plain(sections: list[Section]) -> list[dict[str, object]]:
         {
             "name": s.name,
             "title": s.title,
-            "claims": [{f: getattr(c, f) for f in fields} | {"verdict": verdict(c)} for c in s.claims],
+            "claims": [{f: getattr(c, f) for f in fields} | {"verdict": c.verdict} for c in s.claims],
             "figures": [name for name, _ in s.figures],
             "notes": list(s.notes),
         }

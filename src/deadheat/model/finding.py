@@ -1,4 +1,4 @@
-"""What an experiment finds: claims printed | ours | verdict | why, figures and notes."""
+"""What an experiment finds: claims (printed, ours, verdict, why), figures and notes."""
 
 from __future__ import annotations
 
@@ -22,6 +22,15 @@ class Claim:
     why: str
     built: bool = False
 
+    @property
+    def verdict(self) -> str:
+        """Confirmed, refuted, matched by workers that were built to it, or beyond what the paper has."""
+        if self.printed.startswith("("):
+            return "beyond"
+        if not self.holds:
+            return "refuted"
+        return "matched" if self.built else "confirmed"
+
 
 @dataclass(frozen=True, eq=False)
 class Picture:
@@ -40,6 +49,3 @@ class Finding:
     claims: tuple[Claim, ...]
     pictures: tuple[Picture, ...] = ()
     notes: tuple[str, ...] = field(default=())
-
-
-Experiment = Callable[[int], Finding]  # of a seed
