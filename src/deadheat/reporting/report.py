@@ -24,8 +24,8 @@ figcaption, .note { color: #555; } figure { margin: 1rem 0; }
 
 
 MEANING = (
-    "confirmed: we find the same; matched: with workers that were built to meet what is printed, because the paper's own"
-    " are lost; refuted: an erratum; beyond: not in the paper."
+    "confirmed: we find the same; matched: with workers that were built to meet what is printed, as the paper's own are"
+    " lost; refuted: an erratum; beyond: not in the paper."
 )
 
 
