@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -35,9 +35,16 @@ class Timeline:
         return {column.name: getattr(self, column.name) for column in fields(self)}
 
     @classmethod
-    def joined(cls, parts: Sequence[Timeline]) -> Timeline:
-        """Several timelines, one behind the other."""
-        return cls(*(np.concatenate([getattr(part, column.name) for part in parts]) for column in fields(cls)))
+    def joined(cls, parts: Iterable[Timeline], room: int) -> Timeline:
+        """Several timelines, one behind the other, of at most `room` tasks in all; each can be forgotten at once."""
+        kinds = (np.int32, np.int32, np.int32, np.float64, np.float64, np.bool_)
+        columns: list[NDArray[Any]] = [np.empty(room, kind) for kind in kinds]
+        size = 0
+        for part in parts:
+            for column, piece in zip(columns, part.columns().values(), strict=True):
+                column[size : size + len(part)] = piece
+            size += len(part)
+        return cls(*(column[:size] for column in columns))
 
 
 @dataclass(frozen=True, eq=False)

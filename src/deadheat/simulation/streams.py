@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 import numpy as np
@@ -121,20 +121,24 @@ def _with_timeline(
 ) -> Trace:  # fmt: skip
     """Every task on record, some jobs at a time: results, then the queue, then the tasks in their places."""
     iterations, tasks = stream.iterations, cluster.scaled(split.spec.work)
-    start, end, parts = np.empty(arrival.size), np.empty(arrival.size), []
-    first, free = 0, 0.0
-    for batch in batches(cluster, split, condition, seeds, iterations, arrival.size * iterations):
-        ends = results(batch)
-        lengths = kth(ends, split.spec.critical)
-        if not np.isfinite(lengths).all():
-            raise BadInput(
-                "condition", condition, "at times fewer than K tasks are with living workers", "drop timeline"
-            )
-        jobs = slice(first, first + batch.size // iterations)
-        table = lengths.reshape(-1, iterations) + overhead
-        start[jobs] = starts(arrival[jobs], table.sum(axis=1), free)
-        end[jobs] = start[jobs] + table.sum(axis=1)
-        begun = start[jobs, None] + np.cumsum(table, axis=1) - table
-        parts.append(timeline_of(tasks, split, ends, lengths, begun.ravel(), iterations, first))
-        first, free = jobs.stop, float(end[jobs][-1])
-    return Trace(arrival, start, end, Timeline.joined(parts), about)
+    start, end, total = np.empty(arrival.size), np.empty(arrival.size), arrival.size * iterations
+
+    def parts() -> Iterator[Timeline]:
+        first, free = 0, 0.0
+        for batch in batches(cluster, split, condition, seeds, iterations, total):
+            ends = results(batch)
+            lengths = kth(ends, split.spec.critical)
+            if not np.isfinite(lengths).all():
+                problem = "at times fewer than K tasks are with living workers"
+                raise BadInput("condition", condition, problem, "simulate without a timeline")
+            jobs = slice(first, first + batch.size // iterations)
+            table = lengths.reshape(-1, iterations) + overhead
+            service = table.sum(axis=1)
+            start[jobs] = starts(arrival[jobs], service, free)
+            end[jobs] = start[jobs] + service
+            begun = start[jobs, None] + np.cumsum(table, axis=1) - table
+            yield timeline_of(tasks, split, ends, lengths, begun.ravel(), iterations, first)
+            first, free = jobs.stop, float(end[jobs][-1])
+
+    record = Timeline.joined(parts(), total * split.spec.total)
+    return Trace(arrival, start, end, record, about)
