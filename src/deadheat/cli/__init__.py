@@ -46,6 +46,9 @@ def main(arguments: list[str] | None = None) -> None:
     except BrokenPipeError:  # the reader of our output has left: `deadheat plan x | head`
         sys.stderr.close()
         code = 1
+    except OSError as error:  # a full disk, say
+        _complain(f"cannot go on: {error.strerror or error}")
+        code = 1
     sys.exit(code if isinstance(code, int) else 0)
 
 

@@ -115,9 +115,10 @@ class Cluster(Sequence[Worker]):
 
     @property
     def names(self) -> list[str]:
-        """The workers' names; w1, w2, ... where none was given."""
+        """The workers' names; w1, w2, ... where none was given (and nobody else has it)."""
         given = self._names or ("",) * len(self)
-        return [name or f"w{place}" for place, name in enumerate(given, 1)]
+        taken = set(given)
+        return [name or (f"worker {i}" if f"w{i}" in taken else f"w{i}") for i, name in enumerate(given, 1)]
 
     @cached_property
     def laws(self) -> list[Law]:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from deadheat.errors import BadInput, finite, whole
 
+MOST_TASKS = 10**12  # shares beyond it would lose the digits that rounding needs
+
 
 @dataclass(frozen=True)
 class CodeSpec:
@@ -31,6 +33,8 @@ class CodeSpec:
             finite("work", self.work, "give the units of work of a task (C), above 0", above=0.0),
         )
         tasks = self.critical * self.redundancy
+        if tasks > MOST_TASKS:
+            raise BadInput("critical", self.critical, f"more than {MOST_TASKS:g} tasks", "cut an iteration into fewer")
         if abs(tasks - round(tasks)) > 1e-9 * tasks:
             low, high = (int(tasks) + i for i in (0, 1))
             raise BadInput(

@@ -44,7 +44,7 @@ def split(
 def uniform(cluster: Cluster, spec: CodeSpec, gamma: float = 1.0) -> Split:
     """The same number of tasks for every worker (as near as whole numbers and capacities allow): the baseline."""
     shares = _fill(np.ones(len(cluster)), spec.total, caps(cluster.scaled(spec.work)))
-    return Split(spec, apportion(shares, spec.total), shares, gamma=gamma, policy="uniform")
+    return Split(spec, apportion(shares, spec.total), shares, gamma=finite_gamma(gamma), policy="uniform")
 
 
 def in_ratio(cluster: Cluster, spec: CodeSpec, ratio: Sequence[float], gamma: float = 1.0) -> Split:
@@ -57,7 +57,7 @@ def in_ratio(cluster: Cluster, spec: CodeSpec, ratio: Sequence[float], gamma: fl
     if not weights.any():
         raise BadInput("ratio", list(ratio), "all are zero", "give at least one worker a part")
     shares = _fill(weights / weights.max(), spec.total, caps(cluster.scaled(spec.work)))
-    return Split(spec, apportion(shares, spec.total), shares, gamma=gamma, policy="ratio")
+    return Split(spec, apportion(shares, spec.total), shares, gamma=finite_gamma(gamma), policy="ratio")
 
 
 def caps(tasks: Cluster) -> Array:

@@ -25,6 +25,7 @@ Spectrum = NDArray[np.complex128]
 CELLS_PER_SPREAD = 16  # lattice points to one standard deviation of S - A: adds 0.1 % to its variance
 MOST_CELLS = 2**13
 STEPS = 2000  # a longer stable draw adds the same to mean and variance with every further job
+NEVER_WAITS = 40.0  # standard deviations between a job's end and the next arrival
 SURE = 5.0  # drift beyond this many standard deviations: an unstable queue is never empty again
 
 
@@ -74,10 +75,10 @@ def draw(stream: Stream, service_mean: float, service_std: float, jobs: int) -> 
     jobs = whole("jobs", jobs, "give the number of jobs")
     drift = service_mean - stream.interarrival_mean
     spread = math.hypot(service_std, stream.interarrival_std)
+    if drift <= -NEVER_WAITS * spread or (drift <= 0 and spread <= 1e-9 * service_mean):
+        return Draw(jobs, service_mean, service_std / math.sqrt(jobs))  # every job is done before the next arrives
     if drift >= 0 and drift * math.sqrt(jobs) >= SURE * spread:
         return _never_empty(jobs, service_mean, service_std, drift, spread)
-    if spread == 0.0:
-        return Draw(jobs, service_mean, 0.0, service_mean)  # a steady beat, and every job is done before the next
     steps = min(jobs, STEPS) if drift < 0 else jobs
     first, second, more = _moments(stream, service_mean, service_std, steps)
     rest = jobs - steps
@@ -86,7 +87,7 @@ def draw(stream: Stream, service_mean: float, service_std: float, jobs: int) -> 
         jobs,
         mean,
         math.sqrt(max(second + rest * more[1], 0.0)) / jobs,
-        service_mean - 3 * service_std / jobs**0.5,
+        max(service_mean - 3 * service_std / jobs**0.5, 0.0),
     )
 
 
@@ -145,8 +146,9 @@ def _moments(
 def _increments(stream: Stream, service_mean: float, service_std: float, step: float) -> tuple[Array, Array, Array]:
     """Lattice places of X = S - A with P(X) and E[S; X]; mass is split between neighbours so that E[X] is kept."""
     services, weights = _service_points(service_mean, service_std)
-    longest = stream.interarrival_mean + 40 * stream.interarrival_std  # beyond it lies 1e-17 of an exponential
-    place = np.arange(math.floor((services[0] - longest) / step), math.ceil(services[-1] / step) + 2)
+    reach = 40 * stream.interarrival_std  # beyond it lies 1e-17 of an exponential
+    shortest, longest = max(stream.interarrival_mean - reach, 0.0), stream.interarrival_mean + reach
+    place = np.arange(math.floor((services[0] - longest) / step), math.ceil((services[-1] - shortest) / step) + 2)
     chance, with_service = np.zeros(place.size), np.zeros(place.size)
     for s, weight in zip(services, weights, strict=True):
         # E[(A - y)^+] is convex in y; its second difference is the mass that a hat function gathers at a point.

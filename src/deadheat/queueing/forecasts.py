@@ -59,6 +59,8 @@ def forecast(cluster: Cluster, split: Split, stream: Stream, purge: bool = True,
     purge: the K-th result ends an iteration and the rest is dropped; False waits for all K*Omega (the paper's
     analysis, an upper bound). overhead: what every iteration costs at the master besides.
     """
+    if not isinstance(purge, bool):
+        raise BadInput("purge", purge, "theory knows purging at once or not at all", "give True or False, or simulate")
     if len(split.loads) != len(cluster):
         problem = f"{len(split.loads)} loads for {len(cluster)} workers"
         raise BadInput("split", split, problem, "use a split of this cluster")

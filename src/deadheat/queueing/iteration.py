@@ -26,6 +26,7 @@ NEVER = 1e-15  # a survival that counts as zero
 NOISE = 1e-14  # what the Fourier transforms leave of a survival of zero
 FAR = 1e-12  # a survival below which a tail is not followed but closed
 BODY = 1e-6  # convolved laws are precise down to this survival; one long task is the rest
+LEAST_SPREAD = 1e-7  # of the mean: constant tasks come out with a spread of some 1e-8
 DOUBLINGS = 200  # of the tail, at most
 CHUNK = 4_000_000  # table entries at a time, to bound memory
 
@@ -88,8 +89,9 @@ class IterationLaw:
 
     @property
     def std(self) -> float:
-        """The standard deviation of T_itr."""
-        return math.sqrt(self.var)
+        """The standard deviation of T_itr; none where it is below what the quadrature can tell."""
+        found = math.sqrt(self.var)
+        return found if found > LEAST_SPREAD * self.mean else 0.0
 
     @property
     def error(self) -> float:

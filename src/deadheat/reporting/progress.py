@@ -23,11 +23,10 @@ def bar(wanted: float, replications: int | None) -> Iterator[Callable[[str, int,
 
         def tell(name: str, number: int, precision: float) -> None:
             # The half-width falls with the root of the number of runs, so that many more are needed.
-            total = replications or max(number * (precision / wanted) ** 2, number) if precision < float("inf") else 400
+            needed = number * (precision / wanted) ** 2 if precision < float("inf") else 400.0
+            total = replications or max(needed, number, 10)
             if name not in tasks:
                 tasks[name] = drawn.add_task(name, note="")
-            drawn.update(
-                tasks[name], completed=number, total=max(total, 10), note=f"{number} runs, within {precision:.1%}"
-            )
+            drawn.update(tasks[name], completed=number, total=total, note=f"{number} runs, within {precision:.1%}")
 
         yield tell

@@ -18,7 +18,7 @@ from deadheat.simulation.randomness import child
 from deadheat.simulation.schedules import Schedule, Static
 
 Array = NDArray[np.float64]
-DRAWS = 2**17  # numbers drawn at a time: what a processor keeps at hand (bench_simulate), and memory stays bounded
+DRAWS = 2**18  # numbers drawn at a time: what a processor keeps at hand (bench_simulate), and memory stays bounded
 Source = Callable[[int], Array]
 ITERATIONS, CONDITIONS = 1, 2  # places in the tree of seeds; 0 is the arrivals'
 

@@ -19,7 +19,7 @@ Progress = Callable[[int, float], None]  # replications so far, and their precis
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Mean delays and services of replications, and all their delays' quantiles."""
+    """Mean delays and services of replications; quantiles of a run's delays, averaged over the replications."""
 
     delay: Interval
     service: Interval

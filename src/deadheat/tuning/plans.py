@@ -110,9 +110,14 @@ class Plan:
         if self.target is not None and expected.stable:
             verdict = "met" if expected.delay <= self.target else "missed"
             said.append(f"The target delay of {self.target:g} s is {verdict}.")
+        if self.bound.delay > expected.delay:
+            said.append(
+                "The paper's bound is above the delay: it averages the distance of all workers, used or not. The genie's"
+                " bound is the one to trust."
+            )
         if idle:
             shown = ", ".join(idle[:5]) + (f" and {len(idle) - 5} more" if len(idle) > 5 else "")
-            said.append(f"Not used: {shown}. They can serve elsewhere without any loss here.")
+            said.append(f"Not used: {shown}. Nothing is lost here if used elsewhere.")
         match self.recruitment:
             case Recruitment() as found:
                 names = ", ".join(self.scenario.spares[i].name or f"spare {i + 1}" for i in found.chosen)
