@@ -26,7 +26,8 @@ NEVER = 1e-15  # a survival that counts as zero
 NOISE = 1e-14  # what the Fourier transforms leave of a survival of zero
 FAR = 1e-12  # a survival below which a tail is not followed but closed
 BODY = 1e-6  # convolved laws are precise down to this survival; one long task is the rest
-LEAST_SPREAD = 1e-7  # of the mean: constant tasks come out with a spread of some 1e-8
+NARROW = 1e-3  # of the mean: a spread below it is computed from the law's own left end
+LEAST_SPREAD = 1e-9  # of the mean: a spread below it is none
 DOUBLINGS = 200  # of the tail, at most
 CHUNK = 4_000_000  # table entries at a time, to bound memory
 
@@ -80,12 +81,14 @@ class IterationLaw:
     @property
     def mean(self) -> float:
         """E[T_itr]."""
-        return self._origin + float(self._integrals.first)
+        start, found = self._moments
+        return start + float(found.first)
 
     @property
     def var(self) -> float:
         """Var[T_itr], computed from the left end of the law so that a narrow one keeps its digits."""
-        return max(float(self._integrals.second - self._integrals.first**2), 0.0)
+        _, found = self._moments
+        return max(float(found.second - found.first**2), 0.0)
 
     @property
     def std(self) -> float:
@@ -96,7 +99,7 @@ class IterationLaw:
     @property
     def error(self) -> float:
         """How far the mean may be off."""
-        return float(self._integrals.first_error) + 10 * TOLERANCE * self.mean + sum(s.distance for s in self._sums)
+        return float(self._moments[1].first_error) + 10 * TOLERANCE * self.mean + sum(s.distance for s in self._sums)
 
     @cached_property
     def busy(self) -> Array:
@@ -124,8 +127,17 @@ class IterationLaw:
         return low
 
     @cached_property
-    def _integrals(self) -> Integrals:
-        start = self._origin
+    def _moments(self) -> tuple[float, Integrals]:
+        """A time before which the iteration is never over, and the integrals from there on."""
+        start, found = self._origin, self._integrate(self._origin)
+        if found.second - found.first**2 < (NARROW * (start + found.first)) ** 2:
+            # The variance is the difference of two squares: from the law's own left end it keeps its digits.
+            start = self._locate(1 - FAR)
+            found = self._integrate(start)
+        return start, found
+
+    def _integrate(self, start: float) -> Integrals:
+        """The integrals from `start` on: panels to the middle of the law, then doublings until nothing is left."""
         width = max(self._fluid() - start, 1e-12 * start + math.ulp(1.0))
         ends, light = [start + width], False
         for _ in range(DOUBLINGS):
@@ -136,12 +148,12 @@ class IterationLaw:
             if light or left < FAR:
                 break
         found = integrate(self.sf, np.concatenate([np.linspace(start, ends[0], 4), ends[1:]]), TOLERANCE)
-        return found if light else self._with_power_tail(found, np.array(ends[-3:]))
+        return found if light else self._with_power_tail(found, start, np.array(ends[-3:]))
 
-    def _with_power_tail(self, found: Integrals, ends: Array) -> Integrals:
+    def _with_power_tail(self, found: Integrals, start: float, ends: Array) -> Integrals:
         """Add what lies beyond: a power's contributions over doublings fall by one ratio, a geometric series."""
         before, after = (integrate(self.sf, ends[i : i + 2], 1e-6) for i in (0, 1))
-        lever = 2 * (ends - self._origin)
+        lever = 2 * (ends - start)
         firsts = before.first, after.first
         seconds = before.second + lever[0] * before.first, after.second + lever[1] * after.first
         rest = [float(b * (b / a) / (1 - b / a)) if 0 < b < a else 0.0 for a, b in (firsts, seconds)]

@@ -112,8 +112,8 @@ class Plan:
             said.append(f"The target delay of {self.target:g} s is {verdict}.")
         if self.bound.delay > expected.delay:
             said.append(
-                "The paper's bound is above the delay: it averages the distance of all workers, used or not. The genie's"
-                " bound is the one to trust."
+                "The paper's bound is above the delay: it averages the distance of all workers, used or not. The"
+                " genie's bound is the one to trust."
             )
         if idle:
             shown = ", ".join(idle[:5]) + (f" and {len(idle) - 5} more" if len(idle) > 5 else "")
