@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import settings
 from scipy import stats
 
+from deadheat.cli import main
 from deadheat.model import Cluster, Worker
 from deadheat.model.laws import (
     Deterministic,
@@ -54,3 +57,16 @@ def trio(law: Law) -> Cluster:
     return Cluster(
         [Worker.of(law, 0.3), Worker.of(law.scaled(1.7), 0.1), Worker.of(law.scaled(0.6), 0.9)],
     )
+
+
+@pytest.fixture
+def deadheat(capsys: pytest.CaptureFixture[str]) -> Any:
+    """Run a command in this process: its exit code, standard output and standard error."""
+
+    def run(*arguments: object) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as left:
+            main([str(argument) for argument in arguments])
+        seen = capsys.readouterr()
+        return int(left.value.code or 0), seen.out, seen.err
+
+    return run

@@ -9,23 +9,9 @@ from typing import Any
 import pytest
 
 import deadheat as dh
-from deadheat.cli import main
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "worked-example.toml"
 SHORT = ("--jobs", 40, "--replications", 4, "--seed", 3)
-
-
-@pytest.fixture
-def deadheat(capsys: pytest.CaptureFixture[str]) -> Any:
-    """Run a command in this process: its exit code, standard output and standard error."""
-
-    def run(*arguments: object) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as left:
-            main([str(argument) for argument in arguments])
-        seen = capsys.readouterr()
-        return int(left.value.code or 0), seen.out, seen.err
-
-    return run
 
 
 def compare(deadheat: Any, *arguments: object) -> dict[str, Any]:

@@ -54,3 +54,11 @@ def test_reasons_name_why_a_worker_is_idle() -> None:
 
 def test_an_idle_worker_of_a_split_that_balances_nothing() -> None:
     assert reasons(CLUSTER, dh.Split.of([20, 0], dh.CodeSpec(20))) == ["", "given none by the policy"]
+
+
+def test_another_score_is_compared_with_its_own_start() -> None:
+    """The quantile's theta is a time: a worker is too far when c_p reaches it, not c_p + c_p^2."""
+    cluster = dh.Cluster([dh.Worker(1.0, 0.5), dh.Worker(1.0, 0.5)])
+    split = dh.split(cluster, dh.CodeSpec(8), score=dh.Quantile(0.9))
+    assert dh.would_be_used(dh.Worker(1.0, 0.5, comm=0.99 * split.theta), split)
+    assert not dh.would_be_used(dh.Worker(1.0, 0.5, comm=1.01 * split.theta), split)

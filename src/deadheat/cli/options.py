@@ -24,6 +24,14 @@ def purging(text: str) -> Purge:
     return PURGING[text]
 
 
+def numbers(option: str, text: str) -> list[float]:
+    """Numbers between commas."""
+    try:
+        return [float(part) for part in listed(option, text)]
+    except ValueError:
+        raise BadInput(option, text, "not numbers between commas", "write them like 3,2,1") from None
+
+
 def listed(option: str, text: str) -> list[str]:
     """Names between commas."""
     names = [part.strip() for part in text.split(",") if part.strip()]

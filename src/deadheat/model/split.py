@@ -51,6 +51,12 @@ class Split:
             raise BadInput("loads", loads, "not a list of whole numbers", "give one whole number per worker")
         return cls(spec, given.astype(np.int64), given.astype(float), gamma=gamma)
 
+    def must_fit(self, workers: int) -> None:
+        """Refuse to be used with another number of workers."""
+        if len(self.loads) != workers:
+            problem = f"{len(self.loads)} loads for {workers} workers"
+            raise BadInput("split", self, problem, "use a split of this cluster")
+
     @property
     def active(self) -> int:
         """How many workers get a task."""

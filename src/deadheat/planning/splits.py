@@ -38,7 +38,8 @@ def split(
     tasks = cluster.scaled(spec.work)
     chosen = Moments(finite_gamma(gamma)) if score is None else score
     shares, theta = equalise(tasks, spec.total, chosen, caps(tasks))
-    return Split(spec, apportion(shares, spec.total), shares, theta, gamma, "optimal")
+    weight = getattr(chosen, "gamma", 0.0)  # a score without it starts at c_p, as gamma = 0 does
+    return Split(spec, apportion(shares, spec.total), shares, theta, weight, "optimal" if score is None else "balanced")
 
 
 def uniform(cluster: Cluster, spec: CodeSpec, gamma: float = 1.0) -> Split:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from deadheat.errors import BadInput
 from deadheat.model import Cluster, Split, assignment_moments
 
 
@@ -14,9 +13,7 @@ def mismatch(cluster: Cluster, split: Split, active_only: bool = False) -> float
     As printed it runs over all workers, idle ones scoring 0; active_only leaves those out, which can change the code
     that Algorithm 1 chooses.
     """
-    if len(split.loads) != len(cluster):
-        problem = f"{len(split.loads)} loads for {len(cluster)} workers"
-        raise BadInput("split", split, problem, "use a split of this cluster")
+    split.must_fit(len(cluster))
     first, second = assignment_moments(cluster.scaled(split.spec.work), split.loads)
     scores = first + split.gamma * second
     return float(np.var(scores[split.loads > 0] if active_only else scores))

@@ -61,9 +61,7 @@ def forecast(cluster: Cluster, split: Split, stream: Stream, purge: bool = True,
     """
     if not isinstance(purge, bool):
         raise BadInput("purge", purge, "theory knows purging at once or not at all", "give True or False, or simulate")
-    if len(split.loads) != len(cluster):
-        problem = f"{len(split.loads)} loads for {len(cluster)} workers"
-        raise BadInput("split", split, problem, "use a split of this cluster")
+    split.must_fit(len(cluster))
     return of_loads(cluster, split.loads, split.spec, stream, purge, overhead)
 
 

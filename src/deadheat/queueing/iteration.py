@@ -53,7 +53,7 @@ class IterationLaw:
         self._workers = len(tasks)
         self.critical = int(critical)
         self.purge = purge and self.critical < given.sum()  # all are needed: the K-th result is the last
-        self._horizon, self._sums = self._prepare()
+        self._sums = self._prepare()
 
     # The survival function
 
@@ -171,7 +171,7 @@ class IterationLaw:
             low, high = (middle, high) if placed < self.critical else (low, middle)
         return high
 
-    def _prepare(self) -> tuple[float, list[Sums]]:
+    def _prepare(self) -> list[Sums]:
         """The sums of every worker, up to a time by which the iteration is over but for BODY."""
         horizon = self._fluid()
         for _ in range(8):
@@ -186,7 +186,7 @@ class IterationLaw:
                 tables.append(known[key])
             if float(self._survival(np.array([horizon]), tables)[0]) < BODY or not any(s.error for s in tables):
                 break
-        return horizon, tables
+        return tables
 
     def _caps(self, latest: float) -> NDArray[np.int64]:
         """Loads, cut to what a worker can have finished by then with a probability above NEVER.

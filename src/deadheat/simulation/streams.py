@@ -58,9 +58,7 @@ def simulate(
     if purge not in (True, False, "between-tasks"):
         raise BadInput("purge", purge, "no such way to purge", 'give True, False or "between-tasks"')
     chosen = _schedule(schedule)
-    if len(split.loads) != len(cluster):
-        problem = f"{len(split.loads)} loads for {len(cluster)} workers"
-        raise BadInput("split", split, problem, "use a split of this cluster")
+    split.must_fit(len(cluster))
     seeds, total = root(seed), jobs * stream.iterations
     arrival = _arrivals(stream, jobs, arrivals, seeds)
     about = {

@@ -19,15 +19,7 @@ from deadheat.queueing.counting import chance, counts, halves_without_each, tota
 
 Array = NDArray[np.float64]
 Loads = NDArray[np.int64]
-SURVIVALS = (
-    0.999,
-    0.9,
-    0.5,
-    0.1,
-    1e-2,
-    1e-4,
-    1e-7,
-)  # panels of the time grid end where T_itr survives with these
+SURVIVALS = (0.999, 0.9, 0.5, 0.1, 1e-2, 1e-4, 1e-7)  # of T_itr, where the panels of the time grid end
 TRIED = 3  # additions tried in a round: the best exchange is among them but for rare ties
 LEAST_GAIN = 1e-7  # of E[T_itr]; below it the grid decides, not the split
 

@@ -10,7 +10,7 @@ import typer
 
 from deadheat import __version__
 from deadheat.cli.files import read_scenario
-from deadheat.cli.options import listed, percentage, purging
+from deadheat.cli.options import listed, numbers, percentage, purging
 from deadheat.errors import BadInput, nearest
 from deadheat.model import CodeSpec
 from deadheat.reporting.console import console
@@ -46,7 +46,10 @@ def compare(
     scenario = read_scenario(file)
     check_target("--out", out)
     check_target("--figure", figure, FORMATS)
-    way, omegas = purging(purge), [scenario.spec.redundancy] if redundancy is None else _numbers(redundancy)
+    way, omegas = (
+        purging(purge),
+        [scenario.spec.redundancy] if redundancy is None else numbers("--redundancy", redundancy),
+    )
     schemes = []
     for omega, name, schedule in product(omegas, listed("--policies", policies), listed("--schedules", schedules)):
         if schedule not in SCHEDULES:
@@ -75,10 +78,3 @@ def compare(
         print(to_json(outcomes_json(outcomes, __version__)))
     else:
         print_outcomes(outcomes, console())
-
-
-def _numbers(text: str) -> list[float]:
-    try:
-        return [float(part) for part in listed("--redundancy", text)]
-    except ValueError:
-        raise BadInput("--redundancy", text, "not numbers between commas", "write 1,1.1,1.2") from None

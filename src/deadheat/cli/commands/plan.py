@@ -9,7 +9,8 @@ import typer
 
 from deadheat import __version__
 from deadheat.cli.files import read_scenario
-from deadheat.errors import BadInput, finite
+from deadheat.cli.options import numbers
+from deadheat.errors import finite
 from deadheat.reporting.console import console
 from deadheat.reporting.numbers import to_json
 from deadheat.reporting.plans import plan_json, print_plan
@@ -35,16 +36,9 @@ def plan(
         finite("--target", target, "give a delay in seconds, above 0", above=0.0)
     if gamma is not None:
         finite("--gamma", gamma, "give a weight in 1/second, such as 1.0", least=0.0)
-    ratio = None if split is None else _ratio(split)
+    ratio = None if split is None else tuple(numbers("--split", split))
     made = make_plan(scenario, policy_name=policy, gamma=gamma, ratio=ratio, purge=not no_purge, target=target)
     if json:
         print(to_json(plan_json(made, __version__)))
     else:
         print_plan(made, console())
-
-
-def _ratio(text: str) -> tuple[float, ...]:
-    try:
-        return tuple(float(part) for part in text.split(","))
-    except ValueError:
-        raise BadInput("--split", text, "not numbers between commas", "write one per worker: 3,2,1") from None
