@@ -8,6 +8,7 @@
 The rooms below are listed in docs/house.md; this file only gathers their public names.
 """
 
+from deadheat.coding import Certificate, Code, IllConditioned, Undecodable, certify, codes
 from deadheat.errors import BadInput, DeadheatError, NoConvergence
 from deadheat.model import (
     Cluster,
@@ -44,11 +45,14 @@ __version__ = "0.1.0"
 __all__ = [
     "BadInput",
     "Bound",
+    "Certificate",
     "Cluster",
+    "Code",
     "CodeSpec",
     "DeadheatError",
     "Draw",
     "Forecast",
+    "IllConditioned",
     "IterationLaw",
     "Moments",
     "NoConvergence",
@@ -64,10 +68,13 @@ __all__ = [
     "Switching",
     "Timeline",
     "Trace",
+    "Undecodable",
     "Unreachable",
     "Worker",
     "assignment_moments",
+    "certify",
     "choose",
+    "codes",
     "compare",
     "fastest",
     "forecast",

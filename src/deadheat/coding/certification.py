@@ -1,0 +1,86 @@
+"""How far a code may be trusted: its recipes tried on patterns of missing results, and what they do to rounding."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from deadheat.coding.code import Code
+from deadheat.coding.faults import IllConditioned
+from deadheat.errors import whole
+
+ALL_UPTO = 5000  # patterns that are all tried rather than sampled
+GATE_BLOCKS = 64  # lost blocks that a gate tries, so that building a large code takes a second
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What was tried and the worst that was found.
+
+    gain: by how much rounding errors of the results grow, at worst and in the middle of the patterns.
+    missed: patterns of K results that did not determine the iteration (never, for codes of which any K suffice).
+    """
+
+    tried: int
+    exhaustive: bool
+    gain: float
+    median_gain: float
+    residual: float
+    missed: int
+    worst: tuple[int, ...]
+
+    def digits(self, dtype: type[np.floating] | str = np.float64) -> float:
+        """The digits that are left in the worst case, in that precision."""
+        worst = max(self.gain * float(np.finfo(dtype).eps), 1e-300)
+        return max(-math.log10(worst), 0.0) if math.isfinite(self.gain) else 0.0
+
+
+def certify(code: Code, samples: int = 500, seed: int = 0, *, stride: int = 1) -> Certificate:
+    """Try all patterns of K results where these are few; else `samples` at random and every lost block.
+
+    A lost block is n - K tasks in a row, cyclically: what one slow worker takes away; every `stride`-th is tried.
+    """
+    samples = whole("samples", samples, "give the number of random patterns")
+    everything = math.comb(code.total, code.critical) <= ALL_UPTO
+    gains: list[float] = []
+    residual, missed = 0.0, 0
+    worst: tuple[int, ...] = ()
+    for done in _all(code) if everything else _some(code, samples, seed, stride):
+        recipe = code.recipe(done)
+        if recipe is None:
+            missed += 1
+            continue
+        if not gains or recipe.gain > max(gains):
+            worst = done
+        gains.append(recipe.gain)
+        residual = max(residual, recipe.residual)
+    middle = float(np.median(gains)) if gains else math.inf
+    return Certificate(len(gains) + missed, everything, max(gains, default=math.inf), middle, residual, missed, worst)
+
+
+def gate(code: Code, limit: float, remedy: str, samples: int = 50) -> Code:
+    """The code, if no lost block (of some) and no sampled pattern makes rounding errors grow beyond the limit.
+
+    Raises IllConditioned, which carries the worst pattern and its gain.
+    """
+    found = certify(code, samples, stride=max(code.total // GATE_BLOCKS, 1))
+    if found.gain > limit:
+        raise IllConditioned(code.family, found.worst, found.gain, limit, remedy)
+    return code
+
+
+def _all(code: Code) -> Iterator[tuple[int, ...]]:
+    return combinations(range(code.total), code.critical)
+
+
+def _some(code: Code, samples: int, seed: int, stride: int) -> Iterator[tuple[int, ...]]:
+    n, K = code.total, code.critical
+    for first in range(0, n if n > K else 1, stride):
+        yield tuple(sorted(((first + np.arange(K)) % n).tolist()))
+    rng = np.random.default_rng(seed)
+    for _ in range(samples):
+        yield tuple(sorted(rng.choice(n, K, replace=False).tolist()))

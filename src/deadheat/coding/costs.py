@@ -1,0 +1,30 @@
+"""What a code costs, as parts of one plain iteration: the same for every family, so that they can be ranked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Cost:
+    """The true cost of a code.
+
+    work: C/W, the work of one task as a part of the plain iteration's.
+    storage: what one task needs of the data, as a part of all data.
+    result: the numbers in one task's result, as a part of the plain result's.
+    encode: multiply-adds before the first iteration, per number of the data.
+    decode: multiply-adds at the master in every iteration, per number of the plain result.
+    lead: how many tasks' worth of work a worker does before its first task: the chunks that its neighbouring tasks
+    share, where chunk results are kept (chunk reuse).
+    """
+
+    work: float
+    storage: float
+    result: float = 1.0
+    encode: float = 0.0
+    decode: float = 0.0
+    lead: int = 0
+
+    def factor(self, critical: int, active: int = 1) -> float:
+        """K C/W: how many times the plain work is done for K results, by that many workers."""
+        return (critical + active * self.lead) * self.work

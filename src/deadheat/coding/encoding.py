@@ -1,0 +1,37 @@
+"""Coded data: what each task is given, mixed once from the blocks of an operand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from deadheat.coding.code import Code
+from deadheat.errors import BadInput
+
+
+def encode(code: Code, blocks: Sequence[Any], operand: int = 0) -> list[Any]:
+    """One coded block per task; a block that goes out as it is, is the same object (nothing is copied).
+
+    Blocks are arrays of one shape or scipy.sparse matrices. Raises BadInput for codes without coded data (gradient
+    codes mix results, not data) and for another number of blocks than the code cuts the operand into.
+    """
+    if operand >= len(code.encoders):
+        known = f"it has {len(code.encoders)} coded operands"
+        raise BadInput("operand", operand, f"{code.family} has no such operand: {known}", "give its place from 0 on")
+    weights = code.encoders[operand]
+    if len(blocks) != weights.shape[1]:
+        remedy = f"cut the operand into {weights.shape[1]} blocks"
+        raise BadInput("blocks", len(blocks), f"{code.family} mixes {weights.shape[1]} blocks", remedy)
+    return [_mixed(row, blocks) for row in weights]
+
+
+def _mixed(row: Any, blocks: Sequence[Any]) -> Any:
+    used = np.flatnonzero(row)
+    if used.size == 1 and row[used[0]] == 1:
+        return blocks[used[0]]
+    total = row[used[0]] * blocks[used[0]]
+    for j in used[1:]:
+        total = total + row[j] * blocks[j]
+    return total

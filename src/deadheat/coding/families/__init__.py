@@ -1,0 +1,1 @@
+"""Families of codes, one per file: a constructor and its line in the catalogue."""

@@ -1,0 +1,116 @@
+"""Gradient codes from roots of unity: cyclic MDS [1] and Reed-Solomon [2]. No random numbers, fewer digits.
+
+The rows of a cyclic MDS code are the shifts of one polynomial, of degree s, that vanishes at s neighbouring n-th roots
+of unity; the all-one vector is in the code because 1 is not among them. The roots can be chosen in conjugate pairs, so
+that the code is real, where n - s is odd. A Reed-Solomon row is the polynomial of degree K - 1 that vanishes at the
+points of the chunks its task does not have. A block of lost tasks costs the cyclic MDS code all its digits near s = 20
+(s = 8 at K = 200); with the points in permuted order the Reed-Solomon code keeps twelve of them.
+
+[1] Raviv, Tandon, Dimakis, Tamo, Gradient coding from cyclic MDS codes and expander graphs, ICML 2018.
+[2] Halbawi, Azizan, Salehi, Hassibi, Improving distributed gradient descent using Reed-Solomon codes, ISIT 2018.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deadheat.coding.assembling import only
+from deadheat.coding.bases import circle_points
+from deadheat.coding.certification import gate
+from deadheat.coding.code import Code
+from deadheat.coding.costs import Cost
+from deadheat.coding.linear import LinearCode
+from deadheat.coding.shapes import Family, Shape, straggling
+
+Matrix = NDArray[Any]
+LIMIT = 1e7  # of the gain: seven of sixteen digits
+REMEDY = "take fewer stragglers, or codes.cyclic, whose rows are random"
+MOST_STRAGGLERS = 5  # that the tuner tries with cyclic MDS: beyond, lost blocks may cost too many digits
+
+
+def cyclic_mds(tasks: int, stragglers: int, *, limit: float = LIMIT) -> LinearCode:
+    """N tasks on n chunks, any n - s suffice; real where n - s is odd, else complex.
+
+    limit: the gain that lost blocks may cause. Raises IllConditioned beyond.
+    """
+    n, s = straggling(tasks, stragglers)
+    first = (n - s + 1) // 2
+    roots = np.exp(2j * np.pi * np.arange(first, first + s) / n)
+    shift: Matrix = np.atleast_1d(np.poly(roots))[::-1]
+    if (n - s) % 2:
+        shift = shift.real
+    rows = np.zeros((n, n), shift.dtype)
+    for task in range(n):
+        rows[task, (task + np.arange(s + 1)) % n] = shift
+    return _checked("cyclic MDS", rows, s, limit)
+
+
+def reed_solomon(tasks: int, stragglers: int, *, limit: float = LIMIT) -> LinearCode:
+    """The same from polynomials at the n-th roots of unity, in permuted order; complex.
+
+    limit: the gain that lost blocks may cause. Raises IllConditioned beyond.
+    """
+    n, s = straggling(tasks, stragglers)
+    points = circle_points(n)
+    rows = np.zeros((n, n), complex)
+    for task in range(n):
+        held = (task + np.arange(s + 1)) % n
+        absent = (task + 1 + s + np.arange(n - s - 1)) % n
+        logs = np.log(points[held, None] - points[None, absent]).sum(axis=1)  # a product of many numbers
+        rows[task, held] = np.exp(logs - logs.real.max())
+    return _checked("Reed-Solomon", rows, s, limit)
+
+
+def _checked(family: str, rows: Matrix, stragglers: int, limit: float) -> LinearCode:
+    n = len(rows)
+    scaled = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    cost = _cost(n, n - stragglers, np.iscomplexobj(rows))
+    code = LinearCode(family, "gradient", scaled, np.ones((1, n)), n - stragglers, cost, assemble=only)
+    gate(code, limit, REMEDY)
+    return code
+
+
+def _cost(total: int, critical: int, is_complex: bool) -> Cost:
+    """A complex result is two real ones."""
+    d = total - critical + 1
+    return Cost(d / total, d / total, result=1.0 + is_complex, decode=critical * (1 + 3 * is_complex))
+
+
+def _shapes(
+    name: str, make: Callable[[int, int], Code], is_complex: Callable[[int], bool], most: int
+) -> Callable[[str, int, int], Iterator[Shape]]:
+    def shapes(kind: str, critical: int, total: int) -> Iterator[Shape]:
+        if total - critical <= most:
+            cost = _cost(total, critical, is_complex(critical))
+            yield Shape(name, kind, critical, total, cost, partial(make, total, total - critical))
+
+    return shapes
+
+
+CYCLIC_MDS = Family(
+    "cyclic MDS",
+    ("gradient",),
+    "Shifts of one polynomial",
+    "Raviv et al. 2018",
+    "(s+1)/n",
+    "(s+1)K/n",
+    "any K = n - s",
+    "loses all digits by s = 20 when a block is lost: gated; complex where n - s is even",
+    _shapes("cyclic MDS", cyclic_mds, lambda critical: critical % 2 == 0, MOST_STRAGGLERS),
+)
+REED_SOLOMON = Family(
+    "Reed-Solomon",
+    ("gradient",),
+    "Polynomials at roots of unity",
+    "Halbawi et al. 2018",
+    "(s+1)/n",
+    "(s+1)K/n",
+    "any K = n - s",
+    "complex, so results are twice as large; permuted points, gated",
+    _shapes("Reed-Solomon", reed_solomon, lambda critical: True, 20),
+)

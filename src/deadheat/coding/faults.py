@@ -1,0 +1,38 @@
+"""What can go wrong when results are put together; the numbers are attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from deadheat.errors import DeadheatError
+
+
+class Undecodable(DeadheatError):
+    """The results at hand do not determine the iteration: which are in, how many suffice, which were thrown away."""
+
+    def __init__(self, family: str, done: Collection[int], critical: int, rejected: Collection[int] = ()) -> None:
+        thrown = f", {len(rejected)} more were not finite ({_some(rejected)})" if rejected else ""
+        super().__init__(
+            f"{family}: the {len(done)} results at hand do not determine the iteration (K = {critical}){thrown};"
+            " wait for more"
+        )
+        self.family, self.done, self.critical, self.rejected = family, tuple(done), critical, tuple(rejected)
+
+
+class IllConditioned(DeadheatError):
+    """The results determine the iteration, but rounding errors would grow too much in putting it together.
+
+    gain: by how much they grow. limit: by how much they may, for the precision of the results.
+    """
+
+    def __init__(self, family: str, done: Collection[int], gain: float, limit: float, remedy: str) -> None:
+        super().__init__(
+            f"{family}: decoding {len(done)} results multiplies rounding errors by {gain:.3g}, at most {limit:.3g} is"
+            f" allowed; {remedy}"
+        )
+        self.family, self.done, self.gain, self.limit = family, tuple(done), gain, limit
+
+
+def _some(tasks: Collection[int]) -> str:
+    shown = sorted(tasks)[:5]
+    return "tasks " + ", ".join(map(str, shown)) + (", ..." if len(tasks) > 5 else "")

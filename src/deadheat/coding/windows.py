@@ -1,0 +1,33 @@
+"""One construction, three codes: rows that vanish outside a window of d = n - K + l cyclically neighbouring chunks.
+
+Task i is a vector v_i of K random numbers. Chunk j gets a matrix B_j = [R_j | I] of l rows such that B_j v_i = 0 for
+the K - l tasks i that do not hold it (a square system for R_j). A result is then Z v_i with Z = sum_j g_j^T B_j, so K
+results give Z, and its last l columns are the sums over the chunks. l = 1 is the cyclic gradient code, l parts of a
+vector the communication-efficient one [1], l rows of a matrix Short-Dot [2]. Gaussian v_i keep the digits where
+Vandermonde's lose them (tests/coding/test_conformance.py).
+
+[1] Ye, Abbe, Communication-computation efficient gradient coding, ICML 2018, section 4.
+[2] Dutta, Cadambe, Grover, Short-Dot: computing large linear transforms distributedly, NIPS 2016.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+def window_rows(total: int, critical: int, parts: int, seed: int) -> tuple[Array, Array]:
+    """Rows (n, n l) and target (l, n l); task i needs the chunks i, i + 1, ... i + d - 1 modulo n."""
+    n, K, l = total, critical, parts  # noqa: E741
+    d = n - K + l
+    v = np.random.default_rng(seed).standard_normal((K, n))
+    rows = np.zeros((n, n, l))
+    for chunk in range(n):
+        holders = (chunk - np.arange(d)) % n
+        others = (chunk + 1 + np.arange(n - d)) % n
+        r = -np.linalg.solve(v[: K - l, others].T, v[K - l :, others].T).T
+        rows[holders, chunk] = (r @ v[: K - l, holders] + v[K - l :, holders]).T
+    flat = rows.reshape(n, n * l)
+    return flat / np.linalg.norm(flat, axis=1, keepdims=True), np.tile(np.eye(l), (1, n))
