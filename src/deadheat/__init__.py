@@ -17,6 +17,7 @@ from deadheat.model import (
     Scenario,
     Split,
     Stream,
+    Switching,
     Timeline,
     Trace,
     Worker,
@@ -37,7 +38,7 @@ from deadheat.queueing import (
     pollaczek_khinchine,
     would_be_used,
 )
-from deadheat.simulation import Replay, Scheme, Switching, compare, replicate, simulate
+from deadheat.simulation import Replay, Scheme, compare, replicate, simulate
 from deadheat.tuning import Plan, Recruitment, Unreachable, fastest, plan, recruit
 
 __version__ = "0.1.0"

@@ -5,14 +5,15 @@ from __future__ import annotations
 import pytest
 
 import deadheat as dh
-from deadheat.queueing import reasons, start_score
+from deadheat.model.assignment import start_scores
+from deadheat.queueing import reasons
 
 CLUSTER = dh.Cluster.from_columns([1.0, 2.0], [1.0, 2.0], [0.1, 0.2])
 SPLIT = dh.split(CLUSTER, dh.CodeSpec(20))
 
 
 def test_the_start_of_a_worker() -> None:
-    assert start_score(dh.Worker(1.0, 1.0, 3.0), 0.5) == pytest.approx(3 + 0.5 * 9)
+    assert start_scores(dh.Cluster([dh.Worker(1.0, 1.0, 3.0)]), 0.5)[0] == pytest.approx(3 + 0.5 * 9)
 
 
 def test_a_worker_would_be_used_only_below_theta() -> None:

@@ -7,6 +7,7 @@ from deadheat.model.overhead import Overhead
 from deadheat.model.scenario import Scenario
 from deadheat.model.split import Split
 from deadheat.model.stream import Stream
+from deadheat.model.switching import Switching
 from deadheat.model.trace import Timeline, Trace
 from deadheat.model.worker import Worker
 
@@ -17,6 +18,7 @@ __all__ = [
     "Scenario",
     "Split",
     "Stream",
+    "Switching",
     "Timeline",
     "Trace",
     "Worker",

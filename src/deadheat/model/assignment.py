@@ -1,4 +1,7 @@
-"""The moments of an assignment, T_{p,kappa} = c_p I(kappa > 0) + kappa tasks in a row (eq. 1)."""
+"""The moments of an assignment, T_{p,kappa} = c_p I(kappa > 0) + kappa tasks in a row (eq. 1).
+
+Where neighbouring tasks share chunks, `cluster.lead` tasks' worth of work comes before the first (kappa + lead in all).
+"""
 
 from __future__ import annotations
 
@@ -16,9 +19,16 @@ def assignment_moments(cluster: Cluster, loads: ArrayLike) -> tuple[Array, Array
     With m, s the moments of a task and c the shift: E = c I + kappa m and
     E[T^2] = c^2 I + 2 kappa c m + kappa (s^2 + m^2) + kappa (kappa - 1) m^2.
     """
-    kappa = np.asarray(loads, float)
+    given = np.asarray(loads, float)
+    kappa = np.where(given > 0, given + cluster.lead, 0.0)
     c = np.where(kappa > 0, cluster.comm, 0.0)
     m, s = cluster.mean, cluster.std
     first = c + kappa * m
     second = c**2 + 2 * kappa * c * m + kappa * (s**2 + m**2) + kappa * (kappa - 1) * m**2
     return first, second
+
+
+def start_scores(cluster: Cluster, gamma: float) -> Array:
+    """a_p: the score E[T] + gamma E[T^2] that an assignment has just above no load at all (opt2)."""
+    c = cluster.comm + cluster.lead * cluster.mean
+    return np.asarray(c + gamma * (c**2 + cluster.lead * cluster.std**2))

@@ -11,19 +11,24 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deadheat.errors import BadInput
-from deadheat.model.laws import Law
+from deadheat.model.code_spec import CodeSpec
+from deadheat.model.laws import Law, shifted
 from deadheat.model.worker import Worker
 
 Array = NDArray[np.float64]
 
 
 class Cluster(Sequence[Worker]):
-    """A sequence of workers; .mean, .std, .comm and .capacity are read-only arrays, one entry per worker."""
+    """A sequence of workers; .mean, .std, .comm and .capacity are read-only arrays, one entry per worker.
+
+    lead: where the unit of work is one task, how many units each worker does before its first result (see CodeSpec).
+    """
 
     mean: Array
     std: Array
     comm: Array
     capacity: Array
+    lead: int = 0
     _names: tuple[str, ...] | None
     _laws: tuple[Any, ...]  # one for each worker, or a single one for all
 
@@ -125,6 +130,17 @@ class Cluster(Sequence[Worker]):
         """The law of one unit of work of each worker."""
         return [worker.unit_law() for worker in self]
 
+    def tasks(self, spec: CodeSpec) -> Cluster:
+        """The cluster whose unit of work is one task of a code."""
+        found = self.scaled(spec.work)
+        if spec.toll:
+            laws = tuple(shifted(law, spec.toll) for law in found.laws)
+            found = found._with(found.mean + spec.toll, found.std, found.capacity, laws)
+        if spec.lead:
+            found = found._with(found.mean, found.std, found.capacity, found._laws)
+            found.lead = spec.lead
+        return found
+
     def scaled(self, work: float) -> Cluster:
         """The cluster whose unit is a task of `work` units: P[T <= t] = P[U <= t/C] (Assumption 1)."""
         if work == 1.0:
@@ -134,6 +150,10 @@ class Cluster(Sequence[Worker]):
         if not (np.isfinite(mean) & np.isfinite(std) & (mean > 0)).all():
             raise BadInput("work", work, "task times leave the range of floating point", "choose another unit of work")
         laws = tuple(law if isinstance(law, str) else law.scaled(work) for law in self._laws)
-        scaled = Cluster.__new__(Cluster)
-        scaled._fill(mean, std, self.comm, self.capacity / work, self._names, laws)
-        return scaled
+        return self._with(mean, std, self.capacity / work, laws)
+
+    def _with(self, mean: Array, std: Array, capacity: Array, laws: tuple[Any, ...]) -> Cluster:
+        """The same workers with other task times."""
+        made = Cluster.__new__(Cluster)
+        made._fill(mean, std, self.comm, capacity, self._names, laws)
+        return made

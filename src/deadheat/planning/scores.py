@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from deadheat.errors import BadInput, finite
 from deadheat.model import Cluster, special
+from deadheat.model.assignment import start_scores
 
 Array = NDArray[np.float64]
 
@@ -53,9 +54,9 @@ class Moments:
         finite("gamma", self.gamma, "give a weight in 1/second, 0 for the mean alone", least=0.0)
 
     def on(self, cluster: Cluster) -> MomentsCurve:
-        """a = c + gamma c^2, b = m + 2 gamma c m + gamma sigma^2 and gamma m^2 (opt2)."""
-        m, s, c, gamma = cluster.mean, cluster.std, cluster.comm, self.gamma
-        return MomentsCurve(c + gamma * c**2, m + gamma * (2 * c * m + s**2), gamma * m**2)
+        """a = c + gamma c^2, b = m + 2 gamma c m + gamma sigma^2 and gamma m^2 (opt2); what leads joins the shift c."""
+        m, s, c, gamma = cluster.mean, cluster.std, cluster.comm + cluster.lead * cluster.mean, self.gamma
+        return MomentsCurve(start_scores(cluster, gamma), m + gamma * (2 * c * m + s**2), gamma * m**2)
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,7 @@ class Quantile:
 
     def on(self, cluster: Cluster) -> QuantileCurve:
         """The shift, and the mean and variance of a task."""
-        return QuantileCurve(cluster.comm, cluster.mean, cluster.std**2, self.level)
+        return QuantileCurve(cluster.comm + cluster.lead * cluster.mean, cluster.mean, cluster.std**2, self.level)
 
 
 @dataclass(frozen=True)

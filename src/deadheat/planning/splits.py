@@ -35,7 +35,7 @@ def split(
         raise BadInput("spec", spec, "not a CodeSpec", "give CodeSpec(critical, redundancy, work)")
     if ratio is not None:
         return in_ratio(cluster, spec, ratio, gamma)
-    tasks = cluster.scaled(spec.work)
+    tasks = cluster.tasks(spec)
     chosen = Moments(finite_gamma(gamma)) if score is None else score
     shares, theta = equalise(tasks, spec.total, chosen, caps(tasks))
     weight = getattr(chosen, "gamma", 0.0)  # a score without it starts at c_p, as gamma = 0 does
@@ -44,7 +44,7 @@ def split(
 
 def uniform(cluster: Cluster, spec: CodeSpec, gamma: float = 1.0) -> Split:
     """The same number of tasks for every worker (as near as whole numbers and capacities allow): the baseline."""
-    shares = _fill(np.ones(len(cluster)), spec.total, caps(cluster.scaled(spec.work)))
+    shares = _fill(np.ones(len(cluster)), spec.total, caps(cluster.tasks(spec)))
     return Split(spec, apportion(shares, spec.total), shares, gamma=finite_gamma(gamma), policy="uniform")
 
 
@@ -57,13 +57,13 @@ def in_ratio(cluster: Cluster, spec: CodeSpec, ratio: Sequence[float], gamma: fl
     weights = np.array([finite(f"ratio[{i}]", r, remedy, least=0.0) for i, r in enumerate(ratio)])
     if not weights.any():
         raise BadInput("ratio", list(ratio), "all are zero", "give at least one worker a part")
-    shares = _fill(weights / weights.max(), spec.total, caps(cluster.scaled(spec.work)))
+    shares = _fill(weights / weights.max(), spec.total, caps(cluster.tasks(spec)))
     return Split(spec, apportion(shares, spec.total), shares, gamma=finite_gamma(gamma), policy="ratio")
 
 
 def caps(tasks: Cluster) -> Array:
     """The most whole tasks that each worker can hold; the cluster's unit is one task."""
-    return np.floor(tasks.capacity * (1 + 1e-12))
+    return np.asarray(np.maximum(np.floor(tasks.capacity * (1 + 1e-12)) - tasks.lead, 0.0))
 
 
 def finite_gamma(gamma: float) -> float:

@@ -14,6 +14,6 @@ def mismatch(cluster: Cluster, split: Split, active_only: bool = False) -> float
     that Algorithm 1 chooses.
     """
     split.must_fit(len(cluster))
-    first, second = assignment_moments(cluster.scaled(split.spec.work), split.loads)
+    first, second = assignment_moments(cluster.tasks(split.spec), split.loads)
     scores = first + split.gamma * second
     return float(np.var(scores[split.loads > 0] if active_only else scores))

@@ -1,6 +1,6 @@
 """What to expect: the law of an iteration, delays in the queue, bounds, draws and advice."""
 
-from deadheat.queueing.advice import reasons, start_score, would_be_used
+from deadheat.queueing.advice import reasons, would_be_used
 from deadheat.queueing.bounds import Bound, genie_bound, lower_bound
 from deadheat.queueing.draws import Draw, draw
 from deadheat.queueing.forecasts import Forecast, forecast
@@ -22,6 +22,5 @@ __all__ = [
     "pollaczek_khinchine",
     "reasons",
     "service_moments",
-    "start_score",
     "would_be_used",
 ]

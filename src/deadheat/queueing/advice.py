@@ -7,11 +7,7 @@ import math
 import numpy as np
 
 from deadheat.model import Cluster, Split, Worker
-
-
-def start_score(worker: Worker, gamma: float) -> float:
-    """a_p = c_p + gamma c_p^2: the score of a worker before it has done anything."""
-    return worker.comm + gamma * worker.comm**2
+from deadheat.model.assignment import start_scores
 
 
 def would_be_used(worker: Worker, split: Split) -> bool:
@@ -19,23 +15,24 @@ def would_be_used(worker: Worker, split: Split) -> bool:
 
     If not, adding it cannot make an unstable queue stable.
     """
-    return not start_score(worker, split.gamma) >= split.theta
+    return not float(start_scores(Cluster([worker]).tasks(split.spec), split.gamma)[0]) >= split.theta
 
 
 def reasons(cluster: Cluster, split: Split) -> list[str]:
     """For each worker an empty text if it has tasks, else why it has none."""
-    far = cluster.comm + split.gamma * cluster.comm**2 >= split.theta  # never, where theta is NaN
-    full = np.floor(cluster.capacity / split.spec.work) == 0
-    return [_reason(*row, split) for row in zip(split.loads, far, full, split.shares, cluster.comm, strict=True)]
+    tasks = cluster.tasks(split.spec)
+    start = start_scores(tasks, split.gamma)
+    far = start >= split.theta  # never, where theta is NaN
+    full = np.floor(tasks.capacity) <= tasks.lead
+    return [_reason(*row, split) for row in zip(split.loads, far, full, split.shares, start, strict=True)]
 
 
-def _reason(load: int, far: bool, full: bool, share: float, comm: float, split: Split) -> str:
+def _reason(load: int, far: bool, full: bool, share: float, start: float, split: Split) -> str:
     if load > 0:
         return ""
     if full:
         return "its capacity holds no task"
     if far:
-        start = comm + split.gamma * comm**2
         return f"too far: a_p = {start:.4g} >= theta = {split.theta:.4g}"
     if math.isnan(split.theta) or share <= 0:
         return "given none by the policy"

@@ -29,7 +29,7 @@ def lower_bound(cluster: Cluster, spec: CodeSpec, stream: Stream) -> Bound:
     It averages the shifts of ALL workers, so a worker that is far away and never used raises it above delays that are
     reached: there `genie_bound` is the one to trust.
     """
-    speed = float((1 / cluster.scaled(spec.work).mean).sum())
+    speed = float((1 / cluster.tasks(spec).mean).sum())
     service = stream.iterations * (spec.critical / speed + float(cluster.comm.mean()))
     return Bound(service, mean_delay(stream, service, 0.0))
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from numpy.typing import ArrayLike
 
 from deadheat.errors import BadInput
-from deadheat.model import Cluster, CodeSpec, Overhead, Split, Stream
+from deadheat.model import Cluster, CodeSpec, Overhead, Split, Stream, Switching
 from deadheat.model.overhead import NONE
 from deadheat.queueing.draws import Draw, draw
 from deadheat.queueing.iteration import IterationLaw
@@ -53,16 +53,24 @@ class Forecast:
         return draw(self.stream, self.service_mean, self.service_std, jobs)
 
 
-def forecast(cluster: Cluster, split: Split, stream: Stream, purge: bool = True, overhead: Overhead = NONE) -> Forecast:
+def forecast(
+    cluster: Cluster,
+    split: Split,
+    stream: Stream,
+    purge: bool = True,
+    overhead: Overhead = NONE,
+    condition: Switching | None = None,
+) -> Forecast:
     """Forecast the jobs of a stream under a split.
 
     purge: the K-th result ends an iteration and the rest is dropped; False waits for all K*Omega (the paper's
     analysis, an upper bound). overhead: what every iteration costs at the master besides.
+    condition: workers that are slow for whole iterations, independently from one to the next (leave = 1 - enter).
     """
     if not isinstance(purge, bool):
         raise BadInput("purge", purge, "theory knows purging at once or not at all", "give True or False, or simulate")
     split.must_fit(len(cluster))
-    return of_loads(cluster, split.loads, split.spec, stream, purge, overhead)
+    return of_loads(cluster, split.loads, split.spec, stream, purge, overhead, condition)
 
 
 def of_loads(
@@ -72,9 +80,10 @@ def of_loads(
     stream: Stream,
     purge: bool = True,
     overhead: Overhead = NONE,
+    condition: Switching | None = None,
 ) -> Forecast:
     """The forecast for any loads, also such that do not sum to K*Omega."""
-    law = IterationLaw(cluster.scaled(spec.work), loads, spec.critical, purge)
+    law = IterationLaw(cluster.tasks(spec), loads, spec.critical, purge, condition)
     iteration = law.mean + overhead.total
     mean, std = service_moments(stream.iterations, iteration, law.std)
     utilisation = mean / stream.interarrival_mean

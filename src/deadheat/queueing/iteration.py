@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deadheat.errors import BadInput
-from deadheat.model import Cluster, Split
+from deadheat.model import Cluster, Split, Switching
 from deadheat.model.laws import Law, Sums, sums_of
 from deadheat.queueing.counting import counts, total, without_each
 from deadheat.queueing.quadrature import Integrals, integrate
@@ -36,9 +36,20 @@ class IterationLaw:
     """The law of T_itr for whole loads on a cluster whose unit of work is one task.
 
     mean, std: its moments; error: how many seconds the mean may be off (quadrature and convolution).
+    condition: each worker is slow for this whole iteration, or not, whatever the others do.
     """
 
-    def __init__(self, tasks: Cluster, loads: ArrayLike, critical: int, purge: bool = True) -> None:
+    def __init__(
+        self,
+        tasks: Cluster,
+        loads: ArrayLike,
+        critical: int,
+        purge: bool = True,
+        condition: Switching | None = None,
+    ) -> None:
+        if condition is not None and not condition.independent:
+            problem = "theory knows states that are finite and new in every iteration"
+            raise BadInput("condition", condition, problem, "give leave = 1 - enter, or simulate")
         given = np.asarray(loads, np.int64)
         if given.shape != (len(tasks),):
             problem = f"{given.size} loads for {len(tasks)} workers"
@@ -47,6 +58,11 @@ class IterationLaw:
             raise BadInput("loads", int(given.sum()), f"fewer than the {critical} tasks needed", "raise the loads")
         self._busy = np.flatnonzero(given > 0)
         self._loads = given[self._busy]
+        self._lead = tasks.lead
+        # The chance of each state, and how many times slower a worker is in it.
+        self._states = (
+            [(1.0, 1.0)] if condition is None else [(1 - condition.share, 1.0), (condition.share, condition.factor)]
+        )
         self._comm, self._mean = tasks.comm[self._busy], tasks.mean[self._busy]
         self._second = self._mean**2 + tasks.std[self._busy] ** 2
         self._laws = [tasks.laws[p] for p in self._busy]
@@ -161,13 +177,14 @@ class IterationLaw:
 
     def _fluid(self) -> float:
         """When the iteration would end if every task took its mean: the middle of the law, roughly."""
-        ends = self._comm + self._loads * self._mean
+        ready = self._comm + self._lead * self._mean
+        ends = ready + self._loads * self._mean
         if not self.purge:
             return float(ends.max())
-        low, high = float(self._comm.min()), float(ends.max())
+        low, high = float(ready.min()), float(ends.max())
         for _ in range(60):
             middle = (low + high) / 2
-            placed = np.minimum(np.maximum(middle - self._comm, 0.0) / self._mean, self._loads).sum()
+            placed = np.minimum(np.maximum(middle - ready, 0.0) / self._mean, self._loads).sum()
             low, high = (middle, high) if placed < self.critical else (low, middle)
         return high
 
@@ -189,21 +206,24 @@ class IterationLaw:
         return tables
 
     def _caps(self, latest: float) -> NDArray[np.int64]:
-        """Loads, cut to what a worker can have finished by then with a probability above NEVER.
+        """Units of work (loads and what leads), cut to what can be finished by then with a probability above NEVER.
 
         A sum of j non-negative times is below j m - x with a probability of at most exp(-x^2/(2 j E[T^2])).
         """
+        units = self._loads + self._lead
         if not self.purge:
-            return self._loads
+            return units
         width = -2 * math.log(NEVER) * self._second
         room = np.maximum(latest - self._comm, 0.0)
         root = (np.sqrt(width) + np.sqrt(width + 4 * self._mean * room)) / (2 * self._mean)
-        return np.minimum(self._loads, np.ceil(np.minimum(root**2, 2.0**62)).astype(np.int64) + 1)
+        return np.minimum(units, np.ceil(np.minimum(root**2, 2.0**62)).astype(np.int64) + 1)
 
     def _finished(self, p: int, t: Array, tables: Sequence[Sums]) -> Array:
         """F_p(t): the probability that worker p has finished its whole assignment."""
-        since = t - self._comm[p]
-        return np.where(since >= 0, tables[p].cdf(int(self._loads[p]), np.maximum(since, 0.0)), 0.0)
+        units = int(self._loads[p]) + self._lead
+        since = np.maximum(t - self._comm[p], 0.0)
+        found = sum(chance * tables[p].cdf(units, since / slow) for chance, slow in self._states)
+        return np.where(t >= self._comm[p], found, 0.0)
 
     def _survival(self, t: Array, tables: Sequence[Sums]) -> Array:
         if self.purge:
@@ -220,8 +240,11 @@ class IterationLaw:
         latest, caps = int(np.argmax(t)), self._caps(float(t.max()))
         found = []
         for p, cap in enumerate(caps):
-            since = t - self._comm[p]
-            done = np.where(since >= 0, tables[p].upto(int(cap), np.maximum(since, 0.0)), 0.0)
+            since = np.maximum(t - self._comm[p], 0.0)
+            units = sum(chance * tables[p].upto(int(cap), since / slow) for chance, slow in self._states)
+            done = np.where(t >= self._comm[p], units, 0.0)[self._lead :]
+            if not len(done):  # not even what leads can be done by then
+                done = np.zeros((1, t.size))
             found.append(counts(done[: max(np.count_nonzero(done[:, latest] > NEVER), 1)]))
         return found
 
@@ -256,4 +279,4 @@ class IterationLaw:
 
 def iteration_law(cluster: Cluster, split: Split, purge: bool = True) -> IterationLaw:
     """The law of one iteration under a split."""
-    return IterationLaw(cluster.scaled(split.spec.work), split.loads, split.spec.critical, purge)
+    return IterationLaw(cluster.tasks(split.spec), split.loads, split.spec.critical, purge)

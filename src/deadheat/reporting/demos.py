@@ -59,7 +59,7 @@ def _workers(even: Plan, ours: Plan) -> Table:
     table = Table(show_edge=False, pad_edge=False)
     for heading in ("worker", "one task", "comm", "even split", "finishes", "our split", "finishes", "busy"):
         table.add_column(heading, justify="left" if heading == "worker" else "right")
-    tasks = ours.scenario.cluster.scaled(ours.split.spec.work)
+    tasks = ours.scenario.cluster.tasks(ours.split.spec)
     rows = zip(
         tasks.names, tasks.mean, tasks.comm, even.split.loads, even.finish, ours.split.loads, ours.finish,
         ours.forecast.law.busy, strict=True,

@@ -80,7 +80,7 @@ def _workers(plan: Plan) -> Table:
     for heading in ("worker", "task", "comm", "share", "load", "expected finish", "busy", "used"):
         table.add_column(heading, justify="left" if heading in ("worker", "used") else "right")
     scenario, split = plan.scenario, plan.split
-    tasks = scenario.cluster.scaled(split.spec.work)
+    tasks = scenario.cluster.tasks(split.spec)
     busy_parts = plan.forecast.law.busy
     rows = zip(
         tasks.names,

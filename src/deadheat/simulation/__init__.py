@@ -1,7 +1,7 @@
 """What would happen: streams of jobs, simulated from exact laws or task by task."""
 
 from deadheat.simulation.comparisons import Outcome, Scheme, compare
-from deadheat.simulation.conditions import Condition, Replay, Switching
+from deadheat.simulation.conditions import Condition, Replay
 from deadheat.simulation.replications import Sample, replicate
 from deadheat.simulation.schedules import SCHEDULES, Duplicates, Pull, Schedule, Speculative, Static, TopUp
 from deadheat.simulation.statistics import Interval, interval
@@ -21,7 +21,6 @@ __all__ = [
     "Scheme",
     "Speculative",
     "Static",
-    "Switching",
     "TopUp",
     "compare",
     "interval",

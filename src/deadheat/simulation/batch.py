@@ -37,11 +37,15 @@ class Batch:
         return np.asarray(times, float)
 
     def ends(self, worker: int, count: int, pause: float = 0.0, after: int = 0) -> Array:
-        """When a worker's results arrive, (count, size): c_p, then tasks in a row; from `after` on with a pause."""
-        times = self.durations(worker, count)
+        """When a worker's results arrive, (count, size): c_p, then tasks in a row; from `after` on with a pause.
+
+        What leads (shared chunks) takes the time of so many tasks more and brings no result.
+        """
+        lead = self.tasks.lead
+        times = self.durations(worker, count + lead)
         if pause:
-            times[after:] += pause
+            times[lead + after :] += pause
         times[0] += self.tasks.comm[worker]
-        for j in range(1, count):  # row by row: five times as fast as cumsum along the first axis
+        for j in range(1, count + lead):  # row by row: five times as fast as cumsum along the first axis
             times[j] += times[j - 1]
-        return times
+        return times[lead:]

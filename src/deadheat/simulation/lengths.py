@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import lru_cache
 from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.model import Cluster, CodeSpec, Split
+from deadheat.model import Cluster, Split
 from deadheat.queueing import IterationLaw
 from deadheat.simulation.batch import Batch
 from deadheat.simulation.conditions import Condition
@@ -32,7 +33,7 @@ def exact(cluster: Cluster, split: Split, purge: bool, seeds: np.random.SeedSequ
 @lru_cache(maxsize=64)
 def _table(cluster: Cluster, split: Split, purge: bool) -> QuantileTable:
     """The law as a table; kept for the next replication (clusters and splits never change)."""
-    return QuantileTable(IterationLaw(cluster.scaled(split.spec.work), split.loads, split.spec.critical, purge))
+    return QuantileTable(IterationLaw(cluster.tasks(split.spec), split.loads, split.spec.critical, purge))
 
 
 def batches(
@@ -44,7 +45,7 @@ def batches(
     total: int | None = None,
 ) -> Iterator[Batch]:
     """Batch after batch of iterations, task by task: a multiple of so many in each, so many in all or without end."""
-    tasks = cluster.scaled(split.spec.work)
+    tasks = cluster.tasks(split.spec)
     factors = None if condition is None else condition.factors(len(tasks), child(seeds, CONDITIONS))
     place = np.random.SeedSequence(seeds.entropy, spawn_key=(*seeds.spawn_key, ITERATIONS))
     usual = multiple * max(DRAWS // split.spec.total // multiple, 1)
@@ -58,7 +59,7 @@ def batches(
 
 def all_needed(split: Split) -> Split:
     """The same loads where every result is awaited: no purging."""
-    return Split.of(split.loads, CodeSpec(split.spec.total, 1.0, split.spec.work))
+    return Split.of(split.loads, replace(split.spec, critical=split.spec.total, redundancy=1.0))
 
 
 def by_task(

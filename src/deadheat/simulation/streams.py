@@ -118,7 +118,7 @@ def _with_timeline(
     condition: Condition | None, overhead: float, about: dict[str, object],
 ) -> Trace:  # fmt: skip
     """Every task on record, some jobs at a time: results, then the queue, then the tasks in their places."""
-    iterations, tasks = stream.iterations, cluster.scaled(split.spec.work)
+    iterations, tasks = stream.iterations, cluster.tasks(split.spec)
     start, end, total = np.empty(arrival.size), np.empty(arrival.size), arrival.size * iterations
 
     def parts() -> Iterator[Timeline]:

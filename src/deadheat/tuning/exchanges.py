@@ -30,7 +30,7 @@ def fastest(cluster: Cluster, spec: CodeSpec, gamma: float = 1.0) -> Split:
     It starts from Theorem 2's split and from that which would be best without chance, and is never worse than either.
     """
     start = split(cluster, spec, gamma)
-    tasks = cluster.scaled(spec.work)
+    tasks = cluster.tasks(spec)
     candidates = [start.loads, _earliest(tasks, spec.total)]
     judged = [IterationLaw(tasks, loads, spec.critical).mean for loads in candidates]
     first = int(np.argmin(judged))
@@ -43,7 +43,7 @@ def fastest(cluster: Cluster, spec: CodeSpec, gamma: float = 1.0) -> Split:
 
 def _earliest(tasks: Cluster, total: int) -> Loads:
     """Give each next task to whoever would finish it first if every task took its mean."""
-    m, c, most = tasks.mean, tasks.comm, np.minimum(caps(tasks), total)
+    m, c, most = tasks.mean, tasks.comm + tasks.lead * tasks.mean, np.minimum(caps(tasks), total)
 
     def done(by: float) -> Loads:
         return np.asarray(np.minimum(np.floor(np.maximum(by - c, 0.0) / m), most), np.int64)
@@ -122,7 +122,8 @@ class _Search:
         if rows is None or len(rows) < most:
             upto = most + 4
             since = self._times - self._tasks.comm[p]
-            table = sums_of(self._tasks.laws[p], upto, float(max(since.max(), 0.0)) + float(self._tasks.mean[p]))
-            rows = np.where(since >= 0, table.upto(upto, np.maximum(since, 0.0)), 0.0)
+            lead = self._tasks.lead
+            table = sums_of(self._tasks.laws[p], upto + lead, float(max(since.max(), 0.0)) + float(self._tasks.mean[p]))
+            rows = np.where(since >= 0, table.upto(upto + lead, np.maximum(since, 0.0))[lead:], 0.0)
             self._rows[p] = rows
         return rows[:most]

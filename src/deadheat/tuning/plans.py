@@ -64,7 +64,7 @@ class Plan:
     @cached_property
     def finish(self) -> NDArray[np.float64]:
         """When each worker is expected to finish its whole assignment."""
-        return assignment_moments(self.scenario.cluster.scaled(self.split.spec.work), self.split.loads)[0]
+        return assignment_moments(self.scenario.cluster.tasks(self.split.spec), self.split.loads)[0]
 
     @cached_property
     def reasons(self) -> list[str]:
