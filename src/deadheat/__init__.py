@@ -15,16 +15,18 @@ from deadheat.model import (
     CodeSpec,
     Overhead,
     Scenario,
+    Search,
     Split,
     Stream,
     Switching,
     Timeline,
     Trace,
     Worker,
+    Workload,
     assignment_moments,
     laws,
 )
-from deadheat.planning import Moments, Quantile, choose, mismatch, split, uniform
+from deadheat.planning import Moments, Quantile, choose, hcmm, mismatch, proportional, split, uniform
 from deadheat.queueing import (
     Bound,
     Draw,
@@ -39,7 +41,7 @@ from deadheat.queueing import (
     would_be_used,
 )
 from deadheat.simulation import Replay, Scheme, compare, replicate, simulate
-from deadheat.tuning import Plan, Recruitment, Unreachable, fastest, plan, recruit
+from deadheat.tuning import Choice, Plan, Ranking, Recruitment, Unreachable, fastest, plan, recruit, tune
 
 __version__ = "0.1.0"
 
@@ -47,6 +49,7 @@ __all__ = [
     "BadInput",
     "Bound",
     "Certificate",
+    "Choice",
     "Cluster",
     "Code",
     "CodeSpec",
@@ -60,10 +63,12 @@ __all__ = [
     "Overhead",
     "Plan",
     "Quantile",
+    "Ranking",
     "Recruitment",
     "Replay",
     "Scenario",
     "Scheme",
+    "Search",
     "Split",
     "Stream",
     "Switching",
@@ -72,6 +77,7 @@ __all__ = [
     "Undecodable",
     "Unreachable",
     "Worker",
+    "Workload",
     "assignment_moments",
     "certify",
     "choose",
@@ -80,6 +86,7 @@ __all__ = [
     "fastest",
     "forecast",
     "genie_bound",
+    "hcmm",
     "iteration_law",
     "kingman",
     "laws",
@@ -87,10 +94,12 @@ __all__ = [
     "mismatch",
     "plan",
     "pollaczek_khinchine",
+    "proportional",
     "recruit",
     "replicate",
     "simulate",
     "split",
+    "tune",
     "uniform",
     "would_be_used",
 ]

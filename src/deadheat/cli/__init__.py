@@ -6,11 +6,13 @@ import sys
 
 import typer
 
+from deadheat.cli.commands.codes import codes
 from deadheat.cli.commands.compare import compare
 from deadheat.cli.commands.demo import demo
 from deadheat.cli.commands.plan import plan
 from deadheat.cli.commands.reproduce import reproduce
 from deadheat.cli.commands.simulate import simulate
+from deadheat.cli.commands.tune import tune
 from deadheat.cli.commands.version import version
 from deadheat.errors import BadInput, DeadheatError
 
@@ -25,6 +27,8 @@ app.command()(demo)
 app.command()(plan)
 app.command()(simulate)
 app.command()(compare)
+app.command()(tune)
+app.command()(codes)
 app.command()(reproduce)
 
 

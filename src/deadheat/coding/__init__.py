@@ -9,6 +9,7 @@ from deadheat.coding.coverage import CoverageCode
 from deadheat.coding.encoding import encode
 from deadheat.coding.faults import IllConditioned, Undecodable
 from deadheat.coding.linear import LinearCode
+from deadheat.coding.neighbours import placement, stored
 from deadheat.coding.peeling import PeelingCode
 from deadheat.coding.recipes import Recipe
 from deadheat.coding.shapes import Family, Shape
@@ -31,4 +32,6 @@ __all__ = [
     "codes",
     "encode",
     "family",
+    "placement",
+    "stored",
 ]

@@ -45,12 +45,12 @@ def chebyshev_points(total: int) -> Array:
     They are a little off the roots of the Chebyshev polynomials: at those, Gauss's quadrature is exact, and some sets
     of fewer than K results would do by accident.
     """
-    return np.cos(np.pi * (_permuted(total) + 0.4) / total)
+    return np.cos(np.pi * (permuted(total) + 0.4) / total)
 
 
 def circle_points(total: int) -> Matrix:
     """The n-th roots of unity, permuted."""
-    return np.asarray(np.exp(2j * np.pi * _permuted(total) / total))
+    return np.asarray(np.exp(2j * np.pi * permuted(total) / total))
 
 
 def chebyshev_rows(points: Array, degrees: int) -> Array:
@@ -60,7 +60,7 @@ def chebyshev_rows(points: Array, degrees: int) -> Array:
     return np.asarray(rows)
 
 
-def _permuted(total: int) -> NDArray[np.int64]:
+def permuted(total: int) -> NDArray[np.int64]:
     """0 ... n - 1 in strides of about the golden section of n: neighbours come to lie far apart."""
     if total < 3:
         return np.arange(total)

@@ -45,6 +45,11 @@ class Code(ABC):
     def total(self) -> int:
         """The number of tasks, n."""
 
+    @property
+    @abstractmethod
+    def chunks(self) -> int:
+        """Into how many chunks (or blocks of the first operand) the data is cut, m."""
+
     @abstractmethod
     def support(self, task: int) -> tuple[NDArray[np.int64], Matrix]:
         """The chunks that a task needs, and their weights, one row per chunk."""

@@ -16,6 +16,8 @@ class Cost:
     decode: multiply-adds at the master in every iteration, per number of the plain result.
     lead: how many tasks' worth of work a worker does before its first task: the chunks that its neighbouring tasks
     share, where chunk results are kept (chunk reuse).
+    more: what each further neighbouring task needs besides, where neighbours share data.
+    plain: so many of the first tasks have data as it is; together they need no more than `most` of it.
     """
 
     work: float
@@ -24,7 +26,20 @@ class Cost:
     encode: float = 0.0
     decode: float = 0.0
     lead: int = 0
+    more: float | None = None
+    plain: int = 0
+    most: float = 1.0
 
     def factor(self, critical: int, active: int = 1) -> float:
         """K C/W: how many times the plain work is done for K results, by that many workers."""
         return (critical + active * self.lead) * self.work
+
+    def held(self, tasks: range) -> float:
+        """What a worker with these tasks holds of the data, as a part of it."""
+        if self.more is not None:
+            return min(self.storage + (len(tasks) - 1) * self.more, self.most) if tasks else 0.0
+        plain = len(range(tasks.start, min(tasks.stop, self.plain)))
+        return min(plain * self.storage, self.most) + (len(tasks) - plain) * self.storage
+
+
+ALL = 2**62  # tasks: every one has plain data

@@ -39,7 +39,7 @@ class CoverageCode(Code):
         return len(self.groups)
 
     @property
-    def parts(self) -> int:
+    def chunks(self) -> int:
         """Into how many parts the data is cut."""
         return int(self.groups.max()) + 1
 
@@ -53,22 +53,22 @@ class CoverageCode(Code):
 
     def decodable(self, done: Collection[int]) -> bool:
         """Whether every part is there."""
-        return len({int(self.groups[task]) for task in done}) == self.parts
+        return len({int(self.groups[task]) for task in done}) == self.chunks
 
     def recipe(self, done: Collection[int]) -> Recipe | None:
         """The first result of each part: added for a gradient, side by side for blocks."""
         first: dict[int, int] = {}
         for task in sorted(done):
             first.setdefault(int(self.groups[task]), task)
-        if len(first) < self.parts:
+        if len(first) < self.chunks:
             return None
-        used = tuple(first[group] for group in range(self.parts))
+        used = tuple(first[group] for group in range(self.chunks))
         if self.kind == "gradient":
-            return Weights(used, np.array([-1]), np.ones((1, self.parts)), 1.0, 0.0)
-        return Weights(used, np.arange(self.parts), np.empty((0, self.parts)), 1.0, 0.0)
+            return Weights(used, np.array([-1]), np.ones((1, self.chunks)), 1.0, 0.0)
+        return Weights(used, np.arange(self.chunks), np.empty((0, self.chunks)), 1.0, 0.0)
 
     def finish(self, ends: Array) -> Array:
         """The last part's first result."""
         order = np.argsort(self.groups, kind="stable")
-        starts = np.searchsorted(self.groups[order], np.arange(self.parts))
+        starts = np.searchsorted(self.groups[order], np.arange(self.chunks))
         return np.asarray(np.minimum.reduceat(ends[:, order], starts, axis=1).max(axis=1))

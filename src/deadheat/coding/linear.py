@@ -54,6 +54,11 @@ class LinearCode(Code):
         """The number of tasks, n."""
         return len(self.rows)
 
+    @property
+    def chunks(self) -> int:
+        """The number of chunks, or of blocks of the first operand."""
+        return int(self._inputs.shape[1]) // (1 if self.encoders else self.parts)
+
     def support(self, task: int) -> tuple[NDArray[np.int64], Matrix]:
         """The chunks (or blocks of the first operand) that a task needs, and their weights, one row per chunk."""
         weights = self._inputs[task].reshape(-1, 1 if self.encoders else self.parts)

@@ -23,7 +23,7 @@ Array = NDArray[np.float64]
 Matrix = NDArray[Any]
 ORDERS = 31  # random orders of arrival from which the usual number of results is found
 Equation = tuple[NDArray[np.int64], Array]  # symbols and their coefficients
-Step = tuple[int, int, float, tuple[tuple[int, float], ...]]  # symbol, place in done or -1, its coefficient, the others
+Step = tuple[int, int]  # a symbol, and the equation that gives it away
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +57,11 @@ class PeelingCode(Code):
         """The number of tasks, n."""
         return len(self.tasks)
 
+    @property
+    def chunks(self) -> int:
+        """The number of blocks of the first operand."""
+        return int(self.encoders[0].shape[1])
+
     def support(self, task: int) -> tuple[NDArray[np.int64], Matrix]:
         """The blocks of the first operand that a task needs, and their weights."""
         row = self.encoders[0][task]
@@ -78,92 +83,113 @@ class PeelingCode(Code):
         if key not in self._kept:
             if len(self._kept) >= self.MOST_KEPT:
                 self._kept.clear()
-            steps = self._peel(key)
-            self._kept[key] = None if steps is None else Peeling(key, steps, self.symbols, self.wanted)
+            peeler = _Peeler(self)
+            through = [peeler.add(task) for task in key]
+            self._kept[key] = Peeling(self, key, peeler.steps) if any(through) else None
         return self._kept[key]
 
     def finish(self, ends: Array) -> Array:
-        """By bisection over the number of results: more of them never decode less."""
-        order = np.argsort(ends, axis=1)
+        """Arrival by arrival: each result is peeled as far as it goes when it comes."""
         found = np.full(len(ends), np.inf)
-        for row, tasks in enumerate(order):
-            low, high = self.least - 1, self.total
-            there = int(np.count_nonzero(np.isfinite(ends[row])))
-            if there < self.least or self._peel(tuple(tasks[:there])) is None:
-                continue
-            high = there
-            while high - low > 1:
-                middle = (low + high) // 2
-                low, high = (low, middle) if self._peel(tuple(tasks[:middle])) is not None else (middle, high)
-            found[row] = ends[row, tasks[high - 1]]
+        for row, order in enumerate(np.argsort(ends, axis=1).tolist()):
+            peeler = _Peeler(self)
+            for task in order:
+                if peeler.add(task):
+                    found[row] = ends[row, task]
+                    break
         return found
 
     @cached_property
-    def _where(self) -> list[list[int]]:
-        """For each symbol the equations it is in; tasks first, checks after."""
+    def equations(self) -> tuple[Equation, ...]:
+        """Those of the tasks, then the checks."""
+        return (*self.tasks, *self.checks)
+
+    @cached_property
+    def graph(self) -> tuple[list[int], list[int], list[list[int]]]:
+        """How many symbols each equation has, the sum of their numbers, and the equations that each symbol is in."""
         places: list[list[int]] = [[] for _ in range(self.symbols)]
-        for number, (symbols, _) in enumerate((*self.tasks, *self.checks)):
+        for number, (symbols, _) in enumerate(self.equations):
             for symbol in symbols.tolist():
                 places[symbol].append(number)
-        return places
+        sizes = [len(symbols) for symbols, _ in self.equations]
+        return sizes, [int(symbols.sum()) for symbols, _ in self.equations], places
 
-    def _peel(self, done: tuple[int, ...]) -> list[Step] | None:
-        n = self.total
-        equations = (*self.tasks, *self.checks)
-        live = {number: len(equations[number][0]) for number in (*done, *range(n, len(equations)))}
-        place = {task: i for i, task in enumerate(done)}
-        known = np.zeros(self.symbols, bool)
-        ready = [number for number, unknown in live.items() if unknown == 1]
-        steps: list[Step] = []
-        missing = self.wanted
-        while ready and missing:
+
+class _Peeler:
+    """Peeling as results come in. An equation with one unknown has its number as what is left of their sum."""
+
+    def __init__(self, code: PeelingCode) -> None:
+        sizes, sums, self._places = code.graph
+        self._unknown, self._sums = sizes.copy(), sums.copy()
+        self._here = [False] * code.total + [True] * len(code.checks)
+        self._known = [False] * code.symbols
+        self._wanted = self._missing = code.wanted
+        self.steps: list[Step] = []
+        self._peel([number for number in range(code.total, len(sizes)) if sizes[number] == 1])
+
+    def add(self, task: int) -> bool:
+        """One more result; whether all wanted symbols are known now."""
+        self._here[task] = True
+        if self._unknown[task] == 1:
+            self._peel([task])
+        return not self._missing
+
+    def _peel(self, ready: list[int]) -> None:
+        unknown, sums, here = self._unknown, self._sums, self._here
+        while ready:
             number = ready.pop()
-            symbols, weights = equations[number]
-            fresh = np.flatnonzero(~known[symbols])
-            if not fresh.size:
-                continue
-            target = int(symbols[fresh[0]])
-            others = tuple((int(j), float(w)) for j, w in zip(symbols, weights, strict=True) if j != target)
-            steps.append((target, place.get(number, -1), float(weights[fresh[0]]), others))
-            known[target] = True
-            missing -= target < self.wanted
-            for touched in self._where[target]:
-                if touched in live:
-                    live[touched] -= 1
-                    if live[touched] == 1:
-                        ready.append(touched)
-        return None if missing else steps
+            symbol = sums[number]
+            if unknown[number] != 1 or self._known[symbol]:
+                continue  # another equation has given it away
+            self._known[symbol] = True
+            self._missing -= symbol < self._wanted
+            self.steps.append((symbol, number))
+            for touched in self._places[symbol]:
+                unknown[touched] -= 1
+                sums[touched] -= symbol
+                if unknown[touched] == 1 and here[touched]:
+                    ready.append(touched)
 
 
 @dataclass(frozen=True, eq=False)
 class Peeling:
     """Steps in order: each symbol from one equation and the symbols before it."""
 
+    code: PeelingCode
     done: tuple[int, ...]
     steps: list[Step]
-    symbols: int
-    wanted: int
     residual: float = 0.0
 
     @cached_property
     def gain(self) -> float:
         """The largest norm of the weights with which results enter a symbol."""
-        weights = self._run([np.eye(len(self.done))[i] for i in range(len(self.done))])
-        return max(float(np.linalg.norm(np.array([weights[j] for j in range(self.wanted)]), axis=1).max()), 1.0)
+        weights = self._run(list(np.eye(len(self.done))))
+        wanted = np.array([weights[j] for j in range(self.code.wanted)])
+        return max(float(np.linalg.norm(wanted, axis=1).max()), 1.0)
 
     def apply(self, results: Sequence[Matrix]) -> Matrix:
         """The wanted symbols."""
         values = self._run(results)
-        return np.stack([values[j] for j in range(self.wanted)])
+        return np.stack([values[j] for j in range(self.code.wanted)])
 
     def _run(self, results: Sequence[Matrix]) -> dict[int, Matrix]:
+        place = {task: i for i, task in enumerate(self.done)}
         values: dict[int, Matrix] = {}
-        for target, place, weight, others in self.steps:
-            if not others:
-                values[target] = results[place] if weight == 1 else results[place] / weight
+        for symbol, number in self.steps:
+            symbols, weights = self.code.equations[number]
+            if len(symbols) == 1 and weights[0] == 1:
+                values[symbol] = results[place[number]]
                 continue
-            total = np.array(results[place], copy=True) if place >= 0 else np.zeros_like(results[0])
-            for j, w in others:
-                total = total - (values[j] if w == 1 else w * values[j])
-            values[target] = total if weight == 1 else total / weight
+            total = np.array(results[place[number]]) if number in place else np.zeros_like(results[0])
+            own = 1.0
+            for j, w in zip(symbols.tolist(), weights.tolist(), strict=True):
+                if j == symbol:
+                    own = w
+                elif w == 1:
+                    total -= values[j]
+                elif w == -1:
+                    total += values[j]
+                else:
+                    total -= w * values[j]
+            values[symbol] = total if own == 1 else total / total.dtype.type(own)
         return values

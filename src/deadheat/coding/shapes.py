@@ -12,7 +12,7 @@ from deadheat.errors import BadInput, whole
 KINDS = ("gradient", "linear", "product", "function", "transform")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Shape:
     """A code that could be built: its size and its cost are known, its matrix is not made yet.
 
@@ -36,7 +36,7 @@ class Family:
     """One line of the catalogue.
 
     work, factor: C/W and K C/W in the letters of docs/symbols.md. enough: which results suffice.
-    shapes: the codes of this family with K critical results of n tasks for a kind of work; none where it has none.
+    shapes: the codes of this family nearest to K critical results of n tasks, for a kind of work.
     """
 
     name: str

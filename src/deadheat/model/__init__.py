@@ -10,17 +10,20 @@ from deadheat.model.stream import Stream
 from deadheat.model.switching import Switching
 from deadheat.model.trace import Timeline, Trace
 from deadheat.model.worker import Worker
+from deadheat.model.workload import Search, Workload
 
 __all__ = [
     "Cluster",
     "CodeSpec",
     "Overhead",
     "Scenario",
+    "Search",
     "Split",
     "Stream",
     "Switching",
     "Timeline",
     "Trace",
     "Worker",
+    "Workload",
     "assignment_moments",
 ]

@@ -141,6 +141,12 @@ class Cluster(Sequence[Worker]):
             found.lead = spec.lead
         return found
 
+    def farther(self, seconds: float) -> Cluster:
+        """The same workers, each so many seconds per iteration farther away."""
+        made = Cluster.__new__(Cluster)
+        made._fill(self.mean, self.std, self.comm + seconds, self.capacity, self._names, self._laws)
+        return made
+
     def scaled(self, work: float) -> Cluster:
         """The cluster whose unit is a task of `work` units: P[T <= t] = P[U <= t/C] (Assumption 1)."""
         if work == 1.0:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import MISSING, dataclass, fields
+from typing import Any, TypeVar
 
 from deadheat.errors import BadInput, finite, nearest, whole
 from deadheat.model.cluster import Cluster
@@ -12,17 +12,22 @@ from deadheat.model.code_spec import CodeSpec
 from deadheat.model.laws import Empirical, Law, Mixture
 from deadheat.model.overhead import NONE, Overhead
 from deadheat.model.stream import Stream
+from deadheat.model.switching import Switching
 from deadheat.model.worker import Worker
+from deadheat.model.workload import Search, Workload
 
 Table = Mapping[str, Any]
+Noun = TypeVar("Noun", Overhead, Switching, Workload, Search, CodeSpec)
+EVERYTHING = Search()
+TABLES = ("stream", "code", "split", "overhead", "condition", "workload", "search", "workers", "spares")
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """What a scenario file says."""
+    """What a scenario file says; `code` may be missing where there is a workload to find one for."""
 
     cluster: Cluster
-    spec: CodeSpec
+    code: CodeSpec | None
     stream: Stream
     jobs: int = 1000
     policy: str = "optimal"
@@ -31,11 +36,21 @@ class Scenario:
     spares: tuple[Worker, ...] = ()
     prices: tuple[float, ...] = ()
     overhead: Overhead = NONE
+    condition: Switching | None = None
+    workload: Workload | None = None
+    search: Search = EVERYTHING
+
+    @property
+    def spec(self) -> CodeSpec:
+        """The code's parameters. Raises BadInput where the file has none."""
+        if self.code is None:
+            raise BadInput("code", None, "missing", "add a table [code], or use `deadheat tune` to find one")
+        return self.code
 
     @classmethod
     def from_dict(cls, content: Table) -> Scenario:
         """The scenario in a parsed TOML file. Raises BadInput that names the field, the value and the remedy."""
-        _known("", content, ("stream", "code", "split", "overhead", "workers", "spares"))
+        _known("", content, TABLES)
         stream, jobs = _stream(_table(content, "stream"))
         split = _table(content, "split", required=False)
         _known("split.", split, ("policy", "gamma", "ratio"))
@@ -49,7 +64,7 @@ class Scenario:
             raise BadInput("split.ratio", ratio, "not a list", "write one number per worker, such as [3, 2, 1]")
         return cls(
             cluster,
-            _code(_table(content, "code")),
+            _code(_table(content, "code")) if "code" in content or "workload" not in content else None,
             stream,
             jobs,
             split.get("policy", "optimal"),
@@ -58,6 +73,9 @@ class Scenario:
             tuple(worker for worker, _ in spares),
             tuple(price for _, price in spares),
             _overhead(_table(content, "overhead", required=False)),
+            _condition(_table(content, "condition")) if "condition" in content else None,
+            _made(Workload, "workload", _table(content, "workload")) if "workload" in content else None,
+            _made(Search, "search", _table(content, "search", required=False)),
         )
 
 
@@ -87,20 +105,33 @@ def _stream(table: Table) -> tuple[Stream, int]:
 
 
 def _overhead(table: Table) -> Overhead:
-    _known("overhead.", table, ("encode", "decode", "update"))
+    return _made(Overhead, "overhead", table)
+
+
+def _condition(table: Table) -> Switching:
+    """Slow iterations: {factor = 10, enter = 0.2}, and leave = 1 - enter where it is not given."""
+    for key, remedy in (("factor", "say how many times slower"), ("enter", "give a probability per iteration")):
+        _required(table, "condition", key, remedy)
+    enter = finite("condition.enter", table["enter"], "give a probability per iteration", least=0.0)
+    return _made(Switching, "condition", {"leave": max(1 - enter, 0.0)} | dict(table))
+
+
+def _made(noun: type[Noun], place: str, table: Table) -> Noun:
+    """A noun from a table whose keys are its fields."""
+    known = [field.name for field in fields(noun)]
+    _known(f"{place}.", table, known)
+    for field in fields(noun):
+        if field.default is MISSING:
+            _required(table, place, field.name, "give it")
     try:
-        return Overhead(**table)
+        return noun(**table)
     except BadInput as error:
-        raise error.within("overhead") from None
+        raise error.within(place) from None
 
 
 def _code(table: Table) -> CodeSpec:
-    _known("code.", table, ("critical", "redundancy", "work"))
-    critical = _required(table, "code", "critical", "give the number of results that suffice (K)")
-    try:
-        return CodeSpec(critical, table.get("redundancy", 1.0), table.get("work", 1.0))
-    except BadInput as error:
-        raise error.within("code") from None
+    _required(table, "code", "critical", "give the number of results that suffice (K)")
+    return _made(CodeSpec, "code", table)
 
 
 def _worker(place: str, table: Table) -> Worker:

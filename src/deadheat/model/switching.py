@@ -27,10 +27,8 @@ class Switching:
     leave: float
 
     def __post_init__(self) -> None:
-        if math.isnan(self.factor) or self.factor < 1:
-            raise BadInput(
-                "factor", self.factor, "must be at least 1", "say how many times slower, or infinity for away"
-            )
+        if self.factor != math.inf:
+            finite("factor", self.factor, "say how many times slower, or infinity for away", least=1.0)
         for name in ("enter", "leave"):
             value = finite(name, getattr(self, name), "give a probability per iteration", least=0.0)
             if value > 1:

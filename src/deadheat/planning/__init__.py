@@ -2,9 +2,13 @@
 
 from deadheat.planning.balance import equalise
 from deadheat.planning.choice import choose
+from deadheat.planning.equal_shares import uniform
+from deadheat.planning.hcmm_loads import hcmm, hcmm_redundancy
+from deadheat.planning.ratios import caps, in_ratio
 from deadheat.planning.rounding import apportion
 from deadheat.planning.scores import Moments, Quantile, Score
-from deadheat.planning.splits import caps, in_ratio, split, uniform
+from deadheat.planning.speed_shares import proportional
+from deadheat.planning.splits import split
 from deadheat.planning.spread import mismatch
 
 __all__ = [
@@ -15,8 +19,11 @@ __all__ = [
     "caps",
     "choose",
     "equalise",
+    "hcmm",
+    "hcmm_redundancy",
     "in_ratio",
     "mismatch",
+    "proportional",
     "split",
     "uniform",
 ]

@@ -1,7 +1,7 @@
 """What to expect: the law of an iteration, delays in the queue, bounds, draws and advice."""
 
 from deadheat.queueing.advice import reasons, would_be_used
-from deadheat.queueing.bounds import Bound, genie_bound, lower_bound
+from deadheat.queueing.bounds import Bound, fluid_bound, genie_bound, lower_bound
 from deadheat.queueing.draws import Draw, draw
 from deadheat.queueing.forecasts import Forecast, forecast
 from deadheat.queueing.iteration import IterationLaw, iteration_law
@@ -13,6 +13,7 @@ __all__ = [
     "Forecast",
     "IterationLaw",
     "draw",
+    "fluid_bound",
     "forecast",
     "genie_bound",
     "iteration_law",

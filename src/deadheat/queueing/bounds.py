@@ -6,9 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deadheat.model import Cluster, CodeSpec, Stream
+from deadheat.model import Cluster, CodeSpec, Stream, Switching
+from deadheat.model.laws import Deterministic, ExactlyShifted, Gamma, ShiftedExponential, Weibull
 from deadheat.queueing.forecasts import Forecast, of_loads
 from deadheat.queueing.waiting import mean_delay
+
+NEW_BETTER_THAN_USED = (Gamma, Weibull, Deterministic, ShiftedExponential, ExactlyShifted)  # while std <= mean
 
 
 @dataclass(frozen=True)
@@ -34,9 +37,22 @@ def lower_bound(cluster: Cluster, spec: CodeSpec, stream: Stream) -> Bound:
     return Bound(service, mean_delay(stream, service, 0.0))
 
 
-def genie_bound(cluster: Cluster, spec: CodeSpec, stream: Stream) -> Forecast:
+def fluid_bound(tasks: Cluster, critical: int) -> float:
+    """A time below which no split or schedule brings the mean of an iteration: min_p c_p + K/sum_p 1/E[T_p].
+
+    A task in hand has at most its mean still to go where it is new better than used (no more spread than an
+    exponential, no heavy tail), so by Wald's identity a worker finishes at most E[T - c_p]/E[T_p] tasks on average.
+    For other laws there is no such bound, and this is 0.
+    """
+    light = tasks.std <= (1 + 1e-9) * tasks.mean
+    if not (light.all() and all(isinstance(law, NEW_BETTER_THAN_USED) for law in tasks.laws)):
+        return 0.0
+    return float(tasks.comm.min() + critical / (1 / tasks.mean).sum())
+
+
+def genie_bound(cluster: Cluster, spec: CodeSpec, stream: Stream, condition: Switching | None = None) -> Forecast:
     """The forecast if every worker always had a next task: loads of K each, purged at the K-th result.
 
     No static split, redundancy or schedule of the same tasks ends an iteration sooner.
     """
-    return of_loads(cluster, np.full(len(cluster), spec.critical), spec, stream)
+    return of_loads(cluster, np.full(len(cluster), spec.critical), spec, stream, condition=condition)

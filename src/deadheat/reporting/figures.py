@@ -12,6 +12,7 @@ from deadheat.errors import BadInput
 from deadheat.model import Trace
 from deadheat.reporting.files import Missing
 from deadheat.simulation import Outcome
+from deadheat.tuning import Ranking
 
 FORMATS = (".png", ".svg", ".pdf")
 
@@ -63,11 +64,36 @@ def draw_timeline(trace: Trace, names: Sequence[str], axes: Any = None) -> Any:
     return axes
 
 
+def draw_frontier(ranking: Ranking, axes: Any = None) -> Any:
+    """Delay against work, a mark per choice and a colour per family; a line along what no other choice beats."""
+    axes = new_figure(8, 5).add_subplot() if axes is None else axes
+    for number, family in enumerate(choice.family for choice in ranking.leaders):
+        mine = [c for c in ranking if c.family == family and np.isfinite(c.delay)]
+        places = [c.work_factor for c in mine], [c.delay for c in mine]
+        axes.plot(*places, "o", color=f"C{number % 10}", alpha=0.6, markersize=4, label=family)
+    best = ranking.frontier
+    axes.plot([c.work_factor for c in best], [c.delay for c in best], "k.-", label="not beaten in both")
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlabel("work done, in plain iterations (K C/W)")
+    axes.set_ylabel("predicted mean delay of a job (s)")
+    axes.legend(fontsize="small")
+    return axes
+
+
 def save_comparison(outcomes: Sequence[Outcome], path: Path) -> None:
     """Draw a comparison into a file."""
+    _save(draw_comparison(outcomes), path)
+
+
+def save_frontier(ranking: Ranking, path: Path) -> None:
+    """Draw delay against work into a file."""
+    _save(draw_frontier(ranking), path)
+
+
+def _save(axes: Any, path: Path) -> None:
     if path.suffix not in FORMATS:
         raise BadInput("--figure", str(path), "unknown ending", "use " + ", ".join(FORMATS))
-    axes = draw_comparison(outcomes)
     try:
         axes.figure.savefig(path)
     except OSError as error:

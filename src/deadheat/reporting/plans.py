@@ -17,6 +17,8 @@ POLICY_NAMES = {
     "optimal": "Theorem 2",
     "fastest": "least mean iteration",
     "uniform": "equal loads",
+    "proportional": "in proportion to speed",
+    "hcmm": "Reisizadeh et al.",
     "ratio": "as given",
 }
 

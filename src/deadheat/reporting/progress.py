@@ -30,3 +30,20 @@ def bar(wanted: float, replications: int | None) -> Iterator[Callable[[str, int,
             drawn.update(tasks[name], completed=number, total=total, note=f"{number} runs, within {precision:.1%}")
 
         yield tell
+
+
+@contextmanager
+def counter(what: str) -> Iterator[Callable[[int, int, float], None]]:
+    """A function to tell how many of how many are judged, and the best delay so far."""
+    screen = console(stderr=True)
+    if not screen.is_terminal:
+        yield lambda done, total, best: None
+        return
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[note]}"), TimeRemainingColumn()
+    with Progress(*columns, console=screen, transient=True) as drawn:
+        task = drawn.add_task(what, note="")
+        yield lambda done, total, best: drawn.update(
+            task, completed=done, total=total, note=f"{done} of {total}, best {best:.4g} s"
+        )

@@ -3,13 +3,14 @@
 from deadheat.simulation.comparisons import Outcome, Scheme, compare
 from deadheat.simulation.conditions import Condition, Replay
 from deadheat.simulation.replications import Sample, replicate
-from deadheat.simulation.schedules import SCHEDULES, Duplicates, Pull, Schedule, Speculative, Static, TopUp
+from deadheat.simulation.schedules import SCHEDULES, Decodable, Duplicates, Pull, Schedule, Speculative, Static, TopUp
 from deadheat.simulation.statistics import Interval, interval
 from deadheat.simulation.streams import Purge, simulate
 
 __all__ = [
     "SCHEDULES",
     "Condition",
+    "Decodable",
     "Duplicates",
     "Interval",
     "Outcome",

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from deadheat.errors import BadInput
-from deadheat.model import Cluster, Overhead, Split, Stream, Trace
+from deadheat.model import Cluster, Overhead, Split, Stream, Switching, Trace
 from deadheat.model.overhead import NONE
 from deadheat.queueing import forecast
 from deadheat.simulation.conditions import Condition
@@ -89,6 +89,8 @@ def _forecast(
     cluster: Cluster, stream: Stream, scheme: Scheme, condition: Condition | None, overhead: Overhead
 ) -> float | None:
     """The exact mean delay, where theory has one: static, independent, purged at once or not at all."""
-    if not isinstance(scheme.schedule, Static) or condition is not None or isinstance(scheme.purge, str):
+    if not isinstance(scheme.schedule, Static) or isinstance(scheme.purge, str):
         return None
-    return forecast(cluster, scheme.split, stream, scheme.purge, overhead).delay
+    if condition is not None and not (isinstance(condition, Switching) and condition.independent):
+        return None
+    return forecast(cluster, scheme.split, stream, scheme.purge, overhead, condition).delay

@@ -65,6 +65,9 @@ def simulate(
         "seed": seeds.entropy, "jobs": jobs, "iterations": stream.iterations, "loads": split.loads.tolist(),
         "critical": split.spec.critical, "purge": purge, "schedule": type(chosen).__name__, "overhead": extra,
     }  # fmt: skip
+    if split.spec.lead and not isinstance(chosen, Static):
+        problem = "tasks that share chunks must stay where they were planned"
+        raise BadInput("schedule", schedule, problem, 'use schedule="static", or a code without reuse')
     if not isinstance(chosen, Static) and (timeline or purge is not True):
         raise BadInput("schedule", schedule, "has no timeline and purges at once", 'use schedule="static"')
     if purge == "between-tasks":

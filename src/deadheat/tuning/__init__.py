@@ -1,8 +1,24 @@
 """What to choose: the split, the code and the workers with the best forecast."""
 
 from deadheat.tuning.exchanges import fastest
+from deadheat.tuning.judging import Choice
 from deadheat.tuning.plans import Plan, plan
 from deadheat.tuning.policies import POLICIES, Policy, policy
+from deadheat.tuning.rankings import Ranking
 from deadheat.tuning.recruitment import Recruitment, Unreachable, recruit
+from deadheat.tuning.tuner import tune
 
-__all__ = ["POLICIES", "Plan", "Policy", "Recruitment", "Unreachable", "fastest", "plan", "policy", "recruit"]
+__all__ = [
+    "POLICIES",
+    "Choice",
+    "Plan",
+    "Policy",
+    "Ranking",
+    "Recruitment",
+    "Unreachable",
+    "fastest",
+    "plan",
+    "policy",
+    "recruit",
+    "tune",
+]

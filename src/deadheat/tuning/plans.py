@@ -31,12 +31,16 @@ class Plan:
     @cached_property
     def forecast(self) -> Forecast:
         """What to expect."""
-        return forecast(self.scenario.cluster, self.split, self.scenario.stream, self.purge, self.scenario.overhead)
+        return self._forecast(self.purge)
 
     @cached_property
     def without_purging(self) -> Forecast:
         """What to expect if all K*Omega results were awaited, as in the paper's analysis."""
-        return forecast(self.scenario.cluster, self.split, self.scenario.stream, False, self.scenario.overhead)
+        return self._forecast(False)
+
+    def _forecast(self, purge: bool) -> Forecast:
+        scenario = self.scenario
+        return forecast(scenario.cluster, self.split, scenario.stream, purge, scenario.overhead, scenario.condition)
 
     @cached_property
     def draw(self) -> Draw:
@@ -54,7 +58,7 @@ class Plan:
         scenario = self.scenario
         if len(scenario.cluster) * scenario.spec.critical > GENIE_SIZE:
             return None
-        return genie_bound(scenario.cluster, scenario.spec, scenario.stream)
+        return genie_bound(scenario.cluster, scenario.spec, scenario.stream, scenario.condition)
 
     @cached_property
     def mismatch(self) -> float:
@@ -88,6 +92,7 @@ class Plan:
                 target=self.target,
                 gamma=scenario.gamma,
                 overhead=scenario.overhead,
+                condition=scenario.condition,
             )
         except Unreachable as error:
             return error

@@ -6,11 +6,17 @@ from collections.abc import Callable, Mapping
 
 from deadheat.errors import BadInput, nearest
 from deadheat.model import Cluster, CodeSpec, Split
-from deadheat.planning import split, uniform
+from deadheat.planning import hcmm, proportional, split, uniform
 from deadheat.tuning.exchanges import fastest
 
 Policy = Callable[[Cluster, CodeSpec, float], Split]
-POLICIES: Mapping[str, Policy] = {"optimal": split, "uniform": uniform, "fastest": fastest}
+POLICIES: Mapping[str, Policy] = {
+    "optimal": split,
+    "fastest": fastest,
+    "uniform": uniform,
+    "proportional": proportional,
+    "hcmm": hcmm,
+}
 
 
 def policy(name: object) -> Policy:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from deadheat.errors import BadInput, DeadheatError, finite
-from deadheat.model import Cluster, CodeSpec, Overhead, Split, Stream, Worker
+from deadheat.model import Cluster, CodeSpec, Overhead, Split, Stream, Switching, Worker
 from deadheat.model.overhead import NONE
 from deadheat.planning import split
 from deadheat.queueing import Forecast, forecast
@@ -59,6 +59,7 @@ def recruit(
     gamma: float = 1.0,
     policy: Policy = split,
     overhead: Overhead = NONE,
+    condition: Switching | None = None,
 ) -> Recruitment:
     """The cheapest set of spare workers that makes the queue stable, or the mean delay at most `target` seconds.
 
@@ -76,7 +77,7 @@ def recruit(
         if members not in seen:
             joined = cluster + [pool[i] for i in sorted(members)] if members else cluster
             chosen = policy(joined, spec, gamma)
-            seen[members] = joined, chosen, forecast(joined, chosen, stream, overhead=overhead)
+            seen[members] = joined, chosen, forecast(joined, chosen, stream, overhead=overhead, condition=condition)
         return seen[members]
 
     def meets(members: frozenset[int]) -> bool:

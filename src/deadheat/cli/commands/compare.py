@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Annotated
@@ -12,7 +13,6 @@ from deadheat import __version__
 from deadheat.cli.files import read_scenario
 from deadheat.cli.options import listed, numbers, percentage, purging
 from deadheat.errors import BadInput, nearest
-from deadheat.model import CodeSpec
 from deadheat.reporting.console import console
 from deadheat.reporting.figures import FORMATS, save_comparison
 from deadheat.reporting.files import check_target, write_table
@@ -54,7 +54,7 @@ def compare(
     for omega, name, schedule in product(omegas, listed("--policies", policies), listed("--schedules", schedules)):
         if schedule not in SCHEDULES:
             raise BadInput("--schedules", schedule, "no such schedule", nearest(schedule, SCHEDULES))
-        spec = CodeSpec(scenario.spec.critical, omega, scenario.spec.work)
+        spec = replace(scenario.spec, redundancy=omega)
         split = named(name)(scenario.cluster, spec, scenario.gamma)
         label = f"{name}, {schedule}" + (f", Omega {omega:g}" if len(omegas) > 1 else "")
         schemes.append(Scheme(label, split, SCHEDULES[schedule], way))
@@ -68,6 +68,7 @@ def compare(
             replications=replications,
             precision=percentage(precision),
             overhead=scenario.overhead,
+            condition=scenario.condition,
             progress=lambda scheme, number, reached: tell(scheme.name, number, reached),
         )
     if out is not None:

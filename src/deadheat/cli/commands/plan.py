@@ -19,7 +19,7 @@ from deadheat.tuning import plan as make_plan
 
 def plan(
     file: Annotated[Path, typer.Argument(help="A scenario in TOML; see examples/.", metavar="FILE")],
-    policy: Annotated[str | None, typer.Option(help="optimal (Theorem 2), uniform or fastest.")] = None,
+    policy: Annotated[str | None, typer.Option(help="optimal (Theorem 2), fastest, uniform, ...")] = None,
     gamma: Annotated[float | None, typer.Option(help="Weight of the second moment, in 1/second.")] = None,
     split: Annotated[str | None, typer.Option(help="A ratio of your own, such as 3,2,1.")] = None,
     target: Annotated[

@@ -27,7 +27,7 @@ def simulate(
     replications: Annotated[int | None, typer.Option(help="Independent runs; by default as many as needed.")] = None,
     precision: Annotated[str, typer.Option(help="Run until the mean delay is known within this.")] = "1%",
     seed: Annotated[int | None, typer.Option(help="The same seed, the same numbers.")] = None,
-    policy: Annotated[str | None, typer.Option(help="optimal, uniform or fastest.")] = None,
+    policy: Annotated[str | None, typer.Option(help="optimal, fastest, uniform, proportional or hcmm.")] = None,
     schedule: Annotated[str, typer.Option(help="static, pull, top-up, duplicates or speculative.")] = "static",
     purge: Annotated[str, typer.Option(help="at-once, between-tasks or never.")] = "at-once",
     out: Annotated[Path | None, typer.Option(help="Write one run's jobs to .csv, .parquet or .json.")] = None,
@@ -52,6 +52,7 @@ def simulate(
             record,
             schedule=schedule,
             overhead=scenario.overhead,
+            condition=scenario.condition,
         )
 
     with bar(percentage(precision), replications) as tell:
@@ -65,7 +66,8 @@ def simulate(
                 write_chrome_trace(trace.timeline, scenario.cluster.names, timeline)
             else:
                 write_table(trace.timeline.columns(), timeline)
-    expected = made.forecast.draw(count) if schedule == "static" and not isinstance(way, str) else None
+    known = scenario.condition is None or scenario.condition.independent
+    expected = made.forecast.draw(count) if known and schedule == "static" and not isinstance(way, str) else None
     if json:
         forecast = None if expected is None else {"mean": expected.mean, "low": expected.low, "high": expected.high}
         print(to_json(sample_json(sample, __version__) | {"policy": made.split.policy, "forecast": forecast}))

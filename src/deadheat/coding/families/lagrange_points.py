@@ -61,7 +61,7 @@ def _lagrange(beta: Array, alpha: Array) -> Array:
 def _cost(parts: int, degree: int, total: int) -> Cost:
     K = (parts - 1) * degree + 1
     part = 1 / parts
-    return Cost(part, part, result=part, encode=total - parts, decode=K)
+    return Cost(part, part, result=part, encode=total - parts, decode=K, plain=parts)
 
 
 def _shapes(kind: str, critical: int, total: int) -> Iterator[Shape]:

@@ -39,7 +39,7 @@ def mds_cost(critical: int, total: int, basis: str = "gaussian") -> Cost:
     of which two are the second part of the result."""
     part, spare = 1 / critical, total - critical
     if basis == "gaussian":
-        return Cost(part, part, result=part, encode=spare, decode=min(spare, critical))
+        return Cost(part, part, result=part, encode=spare, decode=min(spare, critical), plain=critical)
     times = 2 if basis == "circle" else 1  # a real vector times a complex matrix
     return Cost(times * part, times * part, result=times * part, encode=times * total, decode=times**2 * critical)
 

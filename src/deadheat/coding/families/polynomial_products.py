@@ -122,7 +122,8 @@ def _parts(**given: object) -> list[int]:
 def _polynomial_cost(left: int, right: int, total: int) -> Cost:
     K = left * right
     spare = total - K
-    return Cost(1 / K, (1 / left + 1 / right) / 2, result=1 / K, encode=spare, decode=min(spare, K))
+    storage = (1 / left + 1 / right) / 2
+    return Cost(1 / K, storage, result=1 / K, encode=spare, decode=min(spare, K), plain=K)
 
 
 def _matdot_cost(inner: int, total: int) -> Cost:
@@ -150,31 +151,34 @@ def _polynomial_shapes(kind: str, critical: int, total: int) -> Iterator[Shape]:
 
 
 def _matdot_shapes(kind: str, critical: int, total: int) -> Iterator[Shape]:
-    if critical % 2 and total - critical <= MOST_SPARE:
-        inner = (critical + 1) // 2
-        cost = _matdot_cost(inner, total)
-        yield Shape("matdot", kind, critical, total, cost, partial(matdot, inner, total), {"inner": inner})
+    inner, spare = (critical + 1) // 2, total - critical
+    if spare <= MOST_SPARE:
+        n = 2 * inner - 1 + spare
+        cost = _matdot_cost(inner, n)
+        yield Shape("matdot", kind, n - spare, n, cost, partial(matdot, inner, n), {"inner": inner})
 
 
 def _polydot_shapes(kind: str, critical: int, total: int) -> Iterator[Shape]:
-    for outer in range(2, math.isqrt(critical) + 1):
-        twice, rest = divmod(critical, outer * outer)
-        if not rest and twice % 2 and twice > 1 and total - critical <= MOST_SPARE:
-            inner = (twice + 1) // 2
-            cost = _polydot_cost(inner, outer, total)
-            build = partial(polydot, inner, outer, total)
-            yield Shape("polydot", kind, critical, total, cost, build, {"inner": inner, "outer": outer})
+    spare = total - critical
+    for outer in (2, 3, 4):
+        inner = max(round((critical / outer**2 + 1) / 2), 2)
+        n = outer**2 * (2 * inner - 1) + spare
+        if spare <= MOST_SPARE:
+            cost, build = _polydot_cost(inner, outer, n), partial(polydot, inner, outer, n)
+            yield Shape("polydot", kind, n - spare, n, cost, build, {"inner": inner, "outer": outer})
 
 
 def _entangled_shapes(kind: str, critical: int, total: int) -> Iterator[Shape]:
-    for inner in range(2, critical):
-        blocks, rest = divmod(critical - inner + 1, inner)
-        if not rest and blocks > 1 and total - critical <= MOST_SPARE:
-            left, right = sides(blocks)
-            cost = _entangled_cost(inner, left, right, total, critical > MOST_REAL)
-            build = partial(entangled, inner, left, right, total)
+    spare = total - critical
+    for inner in (2, 3, 4):
+        blocks = max(round((critical + 1) / inner) - 1, 2)
+        left, right = sides(blocks)
+        K = inner * blocks + inner - 1
+        if spare <= MOST_SPARE:
+            cost = _entangled_cost(inner, left, right, K + spare, K > MOST_REAL)
+            build = partial(entangled, inner, left, right, K + spare)
             settings = {"inner": inner, "left": left, "right": right}
-            yield Shape("entangled", kind, critical, total, cost, build, settings)
+            yield Shape("entangled", kind, K, K + spare, cost, build, settings)
 
 
 POLYNOMIAL = Family(

@@ -16,7 +16,7 @@ from functools import partial, reduce
 import numpy as np
 
 from deadheat.coding.assembling import Grid
-from deadheat.coding.costs import Cost
+from deadheat.coding.costs import ALL, Cost
 from deadheat.coding.peeling import Equation, PeelingCode
 from deadheat.coding.shapes import Family, Shape
 from deadheat.errors import BadInput, nearest, whole
@@ -68,18 +68,16 @@ def _cost(side: int, dimensions: int, kind: str) -> Cost:
     blocks = side**dimensions
     storage = 1 / side if kind == "product" else 1 / blocks
     encode = 1.0 if kind == "product" else (1 + 1 / side) ** dimensions * dimensions
-    return Cost(1 / blocks, storage, result=1 / blocks, encode=encode, decode=1.0)
+    return Cost(1 / blocks, storage, result=1 / blocks, encode=encode, decode=1.0, plain=ALL, most=(1 + 1 / side))
 
 
 def _shapes(kind: str, critical: int, total: int) -> Iterator[Shape]:
-    for dimensions in (2, 3):
-        side = round(critical ** (1 / dimensions))
-        right = side**dimensions == critical and side > 1 and (side + 1) ** dimensions == total
-        if right and (kind == "linear" or dimensions == 2):
-            yield Shape(
-                "product", kind, critical, total, _cost(side, dimensions, kind),
-                partial(product, side, dimensions, kind), {"dimensions": dimensions}, any_critical=False,
-            )  # fmt: skip
+    for dimensions in (2, 3) if kind == "linear" else (2,):
+        side = max(round(critical ** (1 / dimensions)), 2)
+        cost, build = _cost(side, dimensions, kind), partial(product, side, dimensions, kind)
+        blocks, tasks = side**dimensions, (side + 1) ** dimensions
+        settings = {"dimensions": dimensions}
+        yield Shape("product", kind, blocks, tasks, cost, build, settings, any_critical=False)
 
 
 FAMILY = Family(

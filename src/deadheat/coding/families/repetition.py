@@ -59,14 +59,15 @@ def _replicated(kind: str, critical: int, total: int) -> Iterator[Shape]:
 
 def _repeated(kind: str, critical: int, total: int) -> Iterator[Shape]:
     times = total - critical + 1
-    if times > 1 and total % times == 0:
-        build = partial(fractional_repetition, total, times - 1, kind)
+    n = max(round(total / times), 2) * times
+    if times > 1:
+        build = partial(fractional_repetition, n, times - 1, kind)
         yield Shape(
             "fractional repetition",
             kind,
-            critical,
-            total,
-            part_cost(kind, total // times),
+            n - times + 1,
+            n,
+            part_cost(kind, n // times),
             build,
             {"stragglers": times - 1},
             any_critical=False,

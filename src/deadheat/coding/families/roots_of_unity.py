@@ -3,8 +3,10 @@
 The rows of a cyclic MDS code are the shifts of one polynomial, of degree s, that vanishes at s neighbouring n-th roots
 of unity; the all-one vector is in the code because 1 is not among them. The roots can be chosen in conjugate pairs, so
 that the code is real, where n - s is odd. A Reed-Solomon row is the polynomial of degree K - 1 that vanishes at the
-points of the chunks its task does not have. A block of lost tasks costs the cyclic MDS code all its digits near s = 20
-(s = 8 at K = 200); with the points in permuted order the Reed-Solomon code keeps twelve of them.
+points of the chunks its task does not have.
+
+A block of lost neighbours costs the cyclic MDS code all its digits near s = 20 (s = 8 at K = 200), so its tasks are
+permuted unless neighbours are to share chunks. For the Reed-Solomon code it is enough to permute the points.
 
 [1] Raviv, Tandon, Dimakis, Tamo, Gradient coding from cyclic MDS codes and expander graphs, ICML 2018.
 [2] Halbawi, Azizan, Salehi, Hassibi, Improving distributed gradient descent using Reed-Solomon codes, ISIT 2018.
@@ -13,6 +15,7 @@ points of the chunks its task does not have. A block of lost tasks costs the cyc
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -20,22 +23,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.coding.assembling import only
-from deadheat.coding.bases import circle_points
+from deadheat.coding.bases import circle_points, permuted
 from deadheat.coding.certification import gate
 from deadheat.coding.code import Code
 from deadheat.coding.costs import Cost
+from deadheat.coding.families.cyclic_windows import window_cost
 from deadheat.coding.linear import LinearCode
 from deadheat.coding.shapes import Family, Shape, straggling
 
 Matrix = NDArray[Any]
 LIMIT = 1e7  # of the gain: seven of sixteen digits
 REMEDY = "take fewer stragglers, or codes.cyclic, whose rows are random"
-MOST_STRAGGLERS = 5  # that the tuner tries with cyclic MDS: beyond, lost blocks may cost too many digits
+MOST_STRAGGLERS = 20  # that the tuner tries: beyond, lost tasks may cost too many digits
+MOST_NEIGHBOURS = 5  # of them with cyclic MDS in its own order
 
 
-def cyclic_mds(tasks: int, stragglers: int, *, limit: float = LIMIT) -> LinearCode:
+def cyclic_mds(tasks: int, stragglers: int, *, reuse: bool = False, limit: float = LIMIT) -> LinearCode:
     """N tasks on n chunks, any n - s suffice; real where n - s is odd, else complex.
 
+    reuse: neighbouring tasks have neighbouring chunks, and workers keep their results; else tasks are permuted.
     limit: the gain that lost blocks may cause. Raises IllConditioned beyond.
     """
     n, s = straggling(tasks, stragglers)
@@ -47,12 +53,13 @@ def cyclic_mds(tasks: int, stragglers: int, *, limit: float = LIMIT) -> LinearCo
     rows = np.zeros((n, n), shift.dtype)
     for task in range(n):
         rows[task, (task + np.arange(s + 1)) % n] = shift
-    return _checked("cyclic MDS", rows, s, limit)
+    return _checked("cyclic MDS", rows if reuse else rows[permuted(n)], s, reuse, limit)
 
 
-def reed_solomon(tasks: int, stragglers: int, *, limit: float = LIMIT) -> LinearCode:
+def reed_solomon(tasks: int, stragglers: int, *, reuse: bool = False, limit: float = LIMIT) -> LinearCode:
     """The same from polynomials at the n-th roots of unity, in permuted order; complex.
 
+    reuse: workers keep chunk results within an iteration, and the cost says so.
     limit: the gain that lost blocks may cause. Raises IllConditioned beyond.
     """
     n, s = straggling(tasks, stragglers)
@@ -63,31 +70,34 @@ def reed_solomon(tasks: int, stragglers: int, *, limit: float = LIMIT) -> Linear
         absent = (task + 1 + s + np.arange(n - s - 1)) % n
         logs = np.log(points[held, None] - points[None, absent]).sum(axis=1)  # a product of many numbers
         rows[task, held] = np.exp(logs - logs.real.max())
-    return _checked("Reed-Solomon", rows, s, limit)
+    return _checked("Reed-Solomon", rows, s, reuse, limit)
 
 
-def _checked(family: str, rows: Matrix, stragglers: int, limit: float) -> LinearCode:
+def _checked(family: str, rows: Matrix, stragglers: int, reuse: bool, limit: float) -> LinearCode:
     n = len(rows)
     scaled = rows / np.linalg.norm(rows, axis=1, keepdims=True)
-    cost = _cost(n, n - stragglers, np.iscomplexobj(rows))
+    cost = _cost(n, n - stragglers, np.iscomplexobj(rows), reuse)
     code = LinearCode(family, "gradient", scaled, np.ones((1, n)), n - stragglers, cost, assemble=only)
     gate(code, limit, REMEDY)
     return code
 
 
-def _cost(total: int, critical: int, is_complex: bool) -> Cost:
-    """A complex result is two real ones."""
-    d = total - critical + 1
-    return Cost(d / total, d / total, result=1.0 + is_complex, decode=critical * (1 + 3 * is_complex))
+def _cost(total: int, critical: int, is_complex: bool, reuse: bool) -> Cost:
+    """That of a cyclic window; a complex result is two real ones."""
+    times = 1 + is_complex
+    plain = window_cost(total, critical, 1, reuse)
+    return replace(plain, result=times * plain.result, decode=times**2 * plain.decode)
 
 
 def _shapes(
-    name: str, make: Callable[[int, int], Code], is_complex: Callable[[int], bool], most: int
+    name: str, make: Callable[..., Code], is_complex: Callable[[int], bool], most_with_reuse: int
 ) -> Callable[[str, int, int], Iterator[Shape]]:
     def shapes(kind: str, critical: int, total: int) -> Iterator[Shape]:
-        if total - critical <= most:
-            cost = _cost(total, critical, is_complex(critical))
-            yield Shape(name, kind, critical, total, cost, partial(make, total, total - critical))
+        for reuse in (False, True):
+            if total - critical <= (most_with_reuse if reuse else MOST_STRAGGLERS):
+                cost = _cost(total, critical, is_complex(critical), reuse)
+                build = partial(make, total, total - critical, reuse=reuse)
+                yield Shape(name, kind, critical, total, cost, build, {"reuse": reuse})
 
     return shapes
 
@@ -100,8 +110,8 @@ CYCLIC_MDS = Family(
     "(s+1)/n",
     "(s+1)K/n",
     "any K = n - s",
-    "loses all digits by s = 20 when a block is lost: gated; complex where n - s is even",
-    _shapes("cyclic MDS", cyclic_mds, lambda critical: critical % 2 == 0, MOST_STRAGGLERS),
+    "a lost block costs all digits by s = 20: tasks are permuted, and gated; complex where n - s is even",
+    _shapes("cyclic MDS", cyclic_mds, lambda critical: critical % 2 == 0, MOST_NEIGHBOURS),
 )
 REED_SOLOMON = Family(
     "Reed-Solomon",
@@ -112,5 +122,5 @@ REED_SOLOMON = Family(
     "(s+1)K/n",
     "any K = n - s",
     "complex, so results are twice as large; permuted points, gated",
-    _shapes("Reed-Solomon", reed_solomon, lambda critical: True, 20),
+    _shapes("Reed-Solomon", reed_solomon, lambda critical: True, MOST_STRAGGLERS),
 )

@@ -55,7 +55,7 @@ def _members(
 
 def _cost(parts: int, total: int, degree: int) -> Cost:
     edges = degree + 2 * (total - parts) / parts
-    return Cost(1 / parts, 1 / parts, result=1 / parts, encode=edges, decode=edges)
+    return Cost(1 / parts, 1 / parts, result=1 / parts, encode=edges, decode=edges, plain=parts)
 
 
 def _shapes(kind: str, critical: int, total: int) -> Iterator[Shape]:

@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from deadheat.coding.assembling import Grid, only
-from deadheat.coding.costs import Cost
+from deadheat.coding.costs import ALL, Cost
 from deadheat.coding.coverage import CoverageCode
 from deadheat.coding.shapes import Family, Shape
 from deadheat.errors import BadInput, nearest, whole
@@ -52,11 +52,11 @@ def sides(parts: int) -> tuple[int, int]:
 def part_cost(kind: str, parts: int) -> Cost:
     """A gradient is a sum of K full vectors; blocks of a product lie side by side."""
     if kind == "gradient":
-        return Cost(1 / parts, 1 / parts, decode=parts)
+        return Cost(1 / parts, 1 / parts, decode=parts, plain=ALL)
     if kind == "linear":
-        return Cost(1 / parts, 1 / parts, result=1 / parts)
+        return Cost(1 / parts, 1 / parts, result=1 / parts, plain=ALL)
     left, right = sides(parts)
-    return Cost(1 / parts, (1 / left + 1 / right) / 2, result=1 / parts)
+    return Cost(1 / parts, (1 / left + 1 / right) / 2, result=1 / parts, plain=ALL)
 
 
 def _shapes(kind: str, critical: int, total: int) -> Iterator[Shape]:

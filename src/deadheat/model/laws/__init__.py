@@ -14,7 +14,7 @@ from deadheat.model.laws.law import ExactSums, Law, Scaled
 from deadheat.model.laws.lognormal import Lognormal
 from deadheat.model.laws.mixture import Mixture
 from deadheat.model.laws.pareto import Pareto
-from deadheat.model.laws.shift import shifted
+from deadheat.model.laws.shift import ExactlyShifted, shifted
 from deadheat.model.laws.shifted_exponential import ShiftedExponential
 from deadheat.model.laws.sums import Sums, sums_of
 from deadheat.model.laws.weibull import Weibull
@@ -24,6 +24,7 @@ __all__ = [
     "Deterministic",
     "Empirical",
     "ExactSums",
+    "ExactlyShifted",
     "Frozen",
     "Gamma",
     "Law",

@@ -1,5 +1,6 @@
 """Schedules: in what order tasks reach the workers. Each is a file with one public name."""
 
+from deadheat.simulation.schedules.decodable import Decodable
 from deadheat.simulation.schedules.duplicates import Duplicates
 from deadheat.simulation.schedules.pull import Pull
 from deadheat.simulation.schedules.schedule import Schedule
@@ -15,4 +16,4 @@ SCHEDULES: dict[str, Schedule] = {
     "speculative": Speculative(),
 }
 
-__all__ = ["SCHEDULES", "Duplicates", "Pull", "Schedule", "Speculative", "Static", "TopUp"]
+__all__ = ["SCHEDULES", "Decodable", "Duplicates", "Pull", "Schedule", "Speculative", "Static", "TopUp"]

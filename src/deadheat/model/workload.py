@@ -1,0 +1,80 @@
+"""A workload: what one plain iteration is, before any code; and what a search for the best code may try."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from deadheat.errors import BadInput, finite, nearest, whole
+
+WORKLOADS = ("gradient", "linear", "product")
+
+
+@dataclass(frozen=True)
+class Workload:
+    """One plain iteration.
+
+    kind: "gradient" (a sum over samples), "linear" (a matrix times a vector) or "product" (of two matrices).
+    work: W, its units of work. result, state, data: how many numbers are in its result, in the state that goes to
+    every worker, and in the data that a code mixes beforehand; 0 where their cost does not matter.
+    per_result: seconds that each result costs its worker, whatever its size.
+    bandwidth: numbers per second of a worker's link. speed: multiply-adds per second of the master.
+    update: seconds per iteration at the master for the step itself.
+    """
+
+    kind: str
+    work: float
+    result: float = 0.0
+    state: float = 0.0
+    data: float = 0.0
+    per_result: float = 0.0
+    bandwidth: float = math.inf
+    speed: float = 1e9
+    update: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.kind, str) or self.kind not in WORKLOADS:
+            raise BadInput("kind", self.kind, "no such kind of work", nearest(str(self.kind), WORKLOADS))
+        object.__setattr__(self, "work", finite("work", self.work, "give units of work per iteration (W)", above=0.0))
+        for name in ("result", "state", "data", "per_result", "update"):
+            remedy = "give seconds" if name in ("per_result", "update") else "give how many numbers it has"
+            value = finite(name, getattr(self, name), f"{remedy}, 0 for none", least=0.0)
+            object.__setattr__(self, name, value)
+        for name in ("bandwidth", "speed"):
+            value = getattr(self, name)
+            if value != math.inf:
+                value = finite(name, value, "give numbers per second, above 0", above=0.0)
+            object.__setattr__(self, name, value)
+
+
+@dataclass(frozen=True)
+class Search:
+    """What a tuner tries; None leaves the choice to it.
+
+    families: of codes. critical: K. redundancy: Omega; tasks are rounded to whole numbers. policies: of splits.
+    schedules: "static" and others by name.
+    """
+
+    families: tuple[str, ...] | None = None
+    critical: tuple[int, ...] = (10, 20, 50, 100, 200)
+    redundancy: tuple[float, ...] = (1.0, 1.02, 1.05, 1.1, 1.2, 1.5, 2.0)
+    policies: tuple[str, ...] = ("optimal", "fastest")
+    schedules: tuple[str, ...] = ("static",)
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        for name in ("families", "critical", "redundancy", "policies", "schedules"):
+            given = getattr(self, name)
+            if given is None and name == "families":
+                continue
+            if isinstance(given, str) or not isinstance(given, Sequence):
+                raise BadInput(name, given, "not a list", "write it in brackets, such as [50, 100]")
+            if not given:
+                raise BadInput(name, given, "an empty list", "give at least one, or leave it out")
+            put(self, name, tuple(given))
+        place = [whole(f"critical[{i}]", k, "give numbers of results (K)") for i, k in enumerate(self.critical)]
+        put(self, "critical", tuple(place))
+        remedy = "give tasks per critical task (Omega), from 1 on"
+        omegas = [finite(f"redundancy[{i}]", o, remedy, least=1.0) for i, o in enumerate(self.redundancy)]
+        put(self, "redundancy", tuple(omegas))
