@@ -6,21 +6,19 @@ from itertools import combinations
 
 import numpy as np
 
+from deadheat.coding import codes
 from deadheat.model.finding import Claim, Finding
-
-B = np.array([[1.0, 0.0, 0.5], [1.0, -1.0, 0.0], [0.0, 1.0, 0.5]])
 
 
 def reproduce(seed: int) -> Finding:
-    """Solve for the weights of every pair of rows, and decode a random gradient with them."""
-    rng = np.random.default_rng(seed)
-    gradients = rng.normal(size=(3, 1000))
+    """Decode a random gradient from every pair of results."""
+    code = codes.paper_example()
+    gradients = np.random.default_rng(seed).normal(size=(3, 1000))
     worst, weights = 0.0, {}
     for pair in combinations(range(3), 2):
-        rows = B[list(pair)]
-        a, *_ = np.linalg.lstsq(rows.T, np.ones(3), rcond=None)
-        weights[pair] = a
-        worst = max(worst, float(np.abs(a @ (rows @ gradients) - gradients.sum(axis=0)).max()))
+        found = code.decode({task: code.mix(task, list(gradients)) for task in pair})
+        worst = max(worst, float(np.abs(found - gradients.sum(axis=0)).max()))
+        weights[pair] = np.linalg.lstsq(code.rows[list(pair)].T, np.ones(3), rcond=None)[0]
     shown = "; ".join(f"tasks {p[0] + 1}, {p[1] + 1}: {w[0]:g}, {w[1]:g}" for p, w in weights.items())
     claim = Claim(
         "the full gradient follows from any K = 2 of 3 results",
