@@ -1,0 +1,1 @@
+"""What does happen: the pure master, and the engines that give it time and workers."""

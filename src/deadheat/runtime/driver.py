@@ -1,0 +1,220 @@
+"""The driver: carries the master's words out on an engine, holds states and results, and puts iterations together."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from deadheat.coding import Code, IllConditioned, Undecodable
+from deadheat.runtime.briefs import Brief
+from deadheat.runtime.engine import Engine
+from deadheat.runtime.master import Master
+from deadheat.runtime.messages import (
+    Abandon,
+    Arrived,
+    Assign,
+    Command,
+    Deliver,
+    Dismiss,
+    Event,
+    Finished,
+    Joined,
+    Lost,
+    Open,
+    Order,
+    Purge,
+    Refused,
+    Resolve,
+    Resolved,
+    Shut,
+    Tick,
+    Ticket,
+    Void,
+)
+from deadheat.runtime.work import Work
+
+Step = Callable[[Any, Any, int], Any]
+
+
+@dataclass(frozen=True)
+class Converged:
+    """Returned by a step function to end its job early, with the last state."""
+
+    state: Any
+
+
+@dataclass(eq=False)
+class Task:
+    """A job on its way: how it is split and coded, what workers do, its state and how that goes on."""
+
+    brief: Brief
+    work: Work
+    state: Any
+    step: Step
+    iteration: int = 0
+    name: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Delivery:
+    """A job that is done, or was given up (then `error` says why): its last state and its times."""
+
+    job: int
+    name: str
+    state: Any
+    iterations: int
+    arrived: float
+    started: float
+    delivered: float
+    error: str | None = None
+
+    @property
+    def delay(self) -> float:
+        """From arrival to delivery."""
+        return self.delivered - self.arrived
+
+    @property
+    def service(self) -> float:
+        """From its first order to delivery."""
+        return self.delivered - self.started
+
+
+Listener = Callable[[Event | Command, float], None]
+
+
+@dataclass(eq=False)
+class Driver:
+    """Runs a master on an engine. listeners hear every event and every command, with the time."""
+
+    master: Master
+    engine: Engine
+    listeners: list[Listener] = field(default_factory=list)
+    _tasks: dict[int, Task] = field(default_factory=dict)
+    _arrivals: list[tuple[float, int]] = field(default_factory=list)
+    _arrived: dict[int, float] = field(default_factory=dict)
+    _started: dict[int, float] = field(default_factory=dict)
+    _results: dict[int, Any] = field(default_factory=dict)
+    _ticket: Ticket | None = None
+    _opened: dict[int, set[int]] = field(default_factory=dict)  # of each worker, the jobs it knows
+    _delivered: list[Delivery] = field(default_factory=list)
+    _next: int = 0
+
+    def submit(self, task: Task, at: float | None = None) -> int:
+        """Take a job; at: when it arrives, by default now."""
+        job, self._next = self._next, self._next + 1
+        self._tasks[job] = task
+        self.master.introduce(job, task.brief, task.iteration)
+        heapq.heappush(self._arrivals, (self.engine.now() if at is None else at, job))
+        return job
+
+    @property
+    def open(self) -> bool:
+        """Whether there is anything left to do."""
+        return bool(self._tasks)
+
+    def deliveries(self) -> Iterator[Delivery]:
+        """Run until every job is delivered; each as it is."""
+        while self.open:
+            yield from self.turn(None)
+
+    def turn(self, timeout: float | None) -> list[Delivery]:
+        """Wait for news, at most so long, and act on it."""
+        now = self.engine.now()
+        while self._arrivals and self._arrivals[0][0] <= now:
+            at, job = heapq.heappop(self._arrivals)
+            self._arrived[job] = at
+            self._act(Arrived(job, now))
+        for event in self.engine.wait(self._patience(now, timeout)):
+            self._act(event)
+        deadline = self.master.deadline
+        if deadline is not None and (now := self.engine.now()) >= deadline:
+            self._act(Tick(now))
+        done, self._delivered = self._delivered, []
+        return done
+
+    def _patience(self, now: float, timeout: float | None) -> float | None:
+        ends = [end - now for end in (self._arrivals[0][0] if self._arrivals else None, self.master.deadline) if end]
+        ends += [timeout] if timeout is not None else []
+        return max(min(ends), 0.0) if ends else None
+
+    def _act(self, event: Event) -> None:
+        """Hand an event to the master, and do what it says, until it has nothing more to say."""
+        events = [event]
+        while events:
+            one = events.pop(0)
+            match one:
+                case Finished(ticket=ticket, task=task, value=value) if ticket == self.master.ticket:
+                    self._results[task] = value
+                case Joined(worker=worker):
+                    self._opened[worker] = set()
+                case Lost(worker=worker):
+                    self._opened.pop(worker, None)
+            for listener in self.listeners:
+                listener(one, one.at)
+            for command in self.master.handle(one):
+                for listener in self.listeners:
+                    listener(command, one.at)
+                answer = self._perform(command)
+                if answer is not None:
+                    events.append(answer)
+
+    def _perform(self, command: Command) -> Event | None:
+        match command:
+            case Assign(worker=worker, ticket=ticket, tasks=tasks):
+                self._assign(worker, ticket, tasks)
+            case Resolve(ticket=ticket, tasks=tasks):
+                return self._resolve(ticket, tasks)
+            case Purge(ticket=ticket, workers=workers):
+                for worker in workers:
+                    self.engine.send(worker, Void(ticket))
+            case Deliver(job=job):
+                self._deliver(job, None)
+            case Abandon(job=job, reason=reason):
+                self._deliver(job, reason)
+            case Dismiss(worker=worker):
+                dismiss = getattr(self.engine, "dismiss", None)
+                if dismiss is not None:
+                    dismiss(worker)
+        return None
+
+    def _assign(self, worker: int, ticket: Ticket, tasks: tuple[int, ...]) -> None:
+        task = self._tasks[ticket.job]
+        if ticket != self._ticket:
+            self._ticket, self._results = ticket, {}
+            self._started.setdefault(ticket.job, self.engine.now())
+        known = self._opened.setdefault(worker, set())
+        if ticket.job not in known:
+            known.add(ticket.job)
+            self.engine.send(worker, Open(ticket.job, task.work, task.brief.spec.work, task.brief.spec.lead))
+        self.engine.send(worker, Order(ticket, tasks, task.state))
+
+    def _resolve(self, ticket: Ticket, tasks: frozenset[int]) -> Event:
+        """Decode and step on; what cannot be decoded is refused, and what is not finite is thrown away."""
+        task = self._tasks[ticket.job]
+        code: Code = task.brief.code
+        try:
+            answer = code.decode({t: self._results[t] for t in tasks})
+        except IllConditioned:
+            return Refused(ticket, self.engine.now())
+        except Undecodable as error:
+            return Refused(ticket, self.engine.now(), frozenset(error.rejected))
+        state = task.step(task.state, answer, ticket.iteration)
+        over = isinstance(state, Converged)
+        task.state = state.state if isinstance(state, Converged) else state
+        task.iteration = ticket.iteration + 1
+        return Resolved(ticket, self.engine.now(), over)
+
+    def _deliver(self, job: int, error: str | None) -> None:
+        task = self._tasks.pop(job)
+        now = self.engine.now()
+        started = self._started.pop(job, math.nan)
+        self._delivered.append(
+            Delivery(job, task.name, task.state, task.iteration, self._arrived.pop(job), started, now, error)
+        )
+        for worker, known in self._opened.items():
+            if job in known:
+                known.discard(job)
+                self.engine.send(worker, Shut(job))

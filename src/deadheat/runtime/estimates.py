@@ -1,0 +1,132 @@
+"""How fast each worker is, from what it did: running moments that forget, notice changes and know of cut-off tasks.
+
+Averaging finished tasks only makes a slow worker look fast: its long tasks are those that are purged. A task that was
+cut off at age x counts as one of x + m (1 + cv^2)/2, the time that a task in hand has still to go on average (the
+inspection paradox); the estimate is then right for any law.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from deadheat.model import Cluster, Worker
+
+MEMORY = 100.0  # tasks after which an old one counts for a third
+SHORT = 12.0  # the same for the quick average that notices changes
+CHANGED = 5.0  # standard errors between the two that are no accident
+NOTICEABLE = 1.3  # and how many times slower or faster, at least
+PRIOR = 3.0  # tasks that a declared speed counts for
+SILENCE = 20.0  # standard deviations beyond its mean after which a task is overdue
+LEAST_SILENCE = 2.0  # seconds
+
+
+@dataclass(slots=True)
+class Running:
+    """An average that forgets: weight, mean and mean square."""
+
+    memory: float
+    weight: float = 0.0
+    mean: float = 0.0
+    square: float = 0.0
+
+    def add(self, value: float, square: float) -> None:
+        """One more observation, with its square (or the expectation of it)."""
+        self.weight = self.weight * (1 - 1 / self.memory) + 1
+        part = 1 / self.weight
+        self.mean += part * (value - self.mean)
+        self.square += part * (square - self.square)
+
+    @property
+    def std(self) -> float:
+        """The spread of one observation."""
+        return math.sqrt(max(self.square - self.mean**2, 0.0))
+
+
+@dataclass(slots=True)
+class Estimate:
+    """One worker: seconds per unit of work, seconds per iteration, and how it was at its best."""
+
+    work: Running = field(default_factory=lambda: Running(MEMORY))
+    quick: Running = field(default_factory=lambda: Running(SHORT))
+    comm: Running = field(default_factory=lambda: Running(MEMORY / 4))
+    seen: int = 0
+    best: float = math.inf
+    changes: int = 0
+
+    def finished(self, seconds: float, units: float) -> bool:
+        """A task of so many units took so long; whether the worker has changed."""
+        value = seconds / units
+        return self._add(value, value * value)
+
+    def cut_off(self, seconds: float, units: float) -> bool:
+        """A task was put down at this age."""
+        m, v = self.work.mean, max(self.work.square - self.work.mean**2, 0.0)
+        if not m:
+            return False
+        age = seconds / units
+        rest = m * (1 + v / m**2) / 2
+        return self._add(age + rest, (age + rest) ** 2 + rest**2)
+
+    def _add(self, value: float, square: float) -> bool:
+        self.work.add(value, square)
+        self.quick.add(value, square)
+        self.seen += 1
+        if self.seen >= MEMORY / 2:
+            self.best = min(self.best, self.work.mean)
+        return self._changed()
+
+    def _changed(self) -> bool:
+        """Two averages that disagree beyond chance: what is old is forgotten."""
+        work, quick = self.work, self.quick
+        if quick.weight < SHORT * 0.9 or work.weight < 2 * quick.weight or not work.mean:
+            return False
+        error = max(work.std, quick.std, 0.05 * work.mean) / math.sqrt(quick.weight)
+        ratio = quick.mean / work.mean
+        if abs(quick.mean - work.mean) < CHANGED * error or 1 / NOTICEABLE < ratio < NOTICEABLE:
+            return False
+        work.weight, work.mean, work.square = quick.weight, quick.mean, quick.square
+        self.changes += 1
+        return True
+
+
+class Estimates:
+    """All workers of a run. `declared` is where they start: it counts as a few tasks each, until real ones come."""
+
+    def __init__(self, declared: Cluster) -> None:
+        self._declared = declared
+        self._of: dict[int, Estimate] = {}
+
+    def __getitem__(self, worker: int) -> Estimate:
+        """The estimate of a worker, made from what was declared of it (or of the first, for those that come later)."""
+        if worker not in self._of:
+            known = self._declared[worker if worker < len(self._declared) else 0]
+            made = Estimate()
+            made.work.weight, made.work.mean = PRIOR, known.mean
+            made.work.square = known.mean**2 + known.std**2
+            made.comm.weight, made.comm.mean, made.comm.square = PRIOR, known.comm, known.comm**2
+            self._of[worker] = made
+        return self._of[worker]
+
+    def cluster(self, workers: Iterable[int]) -> Cluster:
+        """The workers as they are now, for a split."""
+        return Cluster([self._worker(worker) for worker in workers])
+
+    def _worker(self, worker: int) -> Worker:
+        now = self[worker]
+        inside = worker < len(self._declared)
+        name = self._declared.names[worker] if inside else f"w{worker + 1}"
+        capacity = float(self._declared.capacity[worker]) if inside else math.inf
+        return Worker(now.work.mean, now.work.std, max(now.comm.mean, 0.0), name, capacity=capacity)
+
+    def patience(self, worker: int, units: float) -> float:
+        """Seconds of silence after which a worker with a task in hand is taken for lost."""
+        now = self[worker]
+        return max(now.comm.mean + units * (now.work.mean + SILENCE * now.work.std), LEAST_SILENCE)
+
+    def scores(self, workers: Iterable[int]) -> dict[int, tuple[float, float]]:
+        """For each worker its speed as a part of the fastest's, and as a part of its own best: from 0 to 1."""
+        every = list(workers)
+        fastest = min((self[w].work.mean for w in every), default=1.0)
+        return {w: (fastest / self[w].work.mean, min(self[w].best / self[w].work.mean, 1.0)) for w in every}

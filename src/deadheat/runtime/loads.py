@@ -1,0 +1,47 @@
+"""The loads of an iteration: split anew when the workers have changed, and only if it pays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from deadheat.model import Cluster, assignment_moments
+from deadheat.runtime.briefs import Brief
+from deadheat.runtime.estimates import Estimates
+
+MOVED = 0.05  # an estimate that moved by less is not worth a new split
+GAIN = 0.02  # of the expected finish, below which the old split stays
+
+
+class Loads:
+    """Remembers the last split of a job and what it was made for."""
+
+    def __init__(self, estimates: Estimates) -> None:
+        self._estimates = estimates
+        self._job: int | None = None
+        self._workers: Sequence[int] = ()
+        self._made_for: list[float] = []
+        self._loads: list[int] = []
+        self.splits = 0  # how often a new one was made
+
+    def of(self, job: int, brief: Brief, workers: Sequence[int]) -> list[int]:
+        """Whole loads for these workers, in their order."""
+        same = job == self._job and workers == self._workers
+        if same and not brief.adapt:
+            return self._loads
+        now = [value for w in workers for value in (self._estimates[w].work.mean, self._estimates[w].comm.mean)]
+        if same and all(abs(a - b) <= MOVED * b for a, b in zip(now, self._made_for, strict=True)):
+            return self._loads
+        cluster = self._estimates.cluster(workers)
+        fresh = brief.policy(cluster, brief.spec, brief.gamma).loads.tolist()
+        self.splits += 1
+        if not same or _finish(cluster, brief, fresh) < (1 - GAIN) * _finish(cluster, brief, self._loads):
+            self._loads = fresh
+        self._job, self._workers, self._made_for = job, workers, now
+        return self._loads
+
+
+def _finish(cluster: Cluster, brief: Brief, loads: list[int]) -> float:
+    """When the last worker is expected to be done."""
+    return float(np.max(assignment_moments(cluster.tasks(brief.spec), loads)[0]))

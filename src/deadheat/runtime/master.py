@@ -1,0 +1,272 @@
+"""The master: hears events, says commands. No clock, no input or output, no chance: the same events, the same words.
+
+It works on one iteration at a time, of one job at a time, in the order of arrival. An iteration has a ticket; news of
+any other ticket only serves the estimates. When the results at hand determine the iteration it asks for them to be
+resolved, and goes on when it hears that they were.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+
+from deadheat.runtime.briefs import Brief
+from deadheat.runtime.estimates import Estimates
+from deadheat.runtime.loads import Loads
+from deadheat.runtime.messages import (
+    Abandon,
+    Arrived,
+    Assign,
+    Command,
+    Deliver,
+    Dismiss,
+    Event,
+    Failed,
+    Finished,
+    Joined,
+    Lost,
+    Purge,
+    Refused,
+    Resolve,
+    Resolved,
+    Stopped,
+    Tick,
+    Ticket,
+)
+from deadheat.runtime.schedules import View
+
+MOST_ERRORS = 2  # workers on which a task may fail before its job is given up
+
+
+class Master:
+    """One stream of jobs over workers that come and go."""
+
+    def __init__(self, estimates: Estimates, workers: Iterable[int] = ()) -> None:
+        self.estimates = estimates
+        self.alive: set[int] = set(workers)
+        self.ticket: Ticket | None = None
+        self._briefs: dict[int, Brief] = {}
+        self._queue: deque[int] = deque()
+        self._loads = Loads(estimates)
+        self._resolving = False
+        self._done: set[int] = set()
+        self._given: set[int] = set()
+        self._left: dict[int, list[int]] = {}  # of each worker, in order
+        self._asked: dict[int, float] = {}  # when a worker got its first order of the ticket
+        self._heard: dict[int, float] = {}  # when a worker with tasks was last heard of
+        self._errors: dict[int, set[int]] = {}  # of a task, the workers on which it failed
+        self._enough = 0  # results below which resolving is not tried again
+
+    def introduce(self, job: int, brief: Brief, iteration: int = 0) -> None:
+        """Make a job known before it arrives; iteration: where it goes on, for one that was begun before."""
+        self._briefs[job] = brief
+        self._first = getattr(self, "_first", {})
+        self._first[job] = iteration
+
+    def handle(self, event: Event) -> list[Command]:
+        """What to do about an event."""
+        match event:
+            case Finished():
+                return self._finished(event)
+            case Stopped(worker=worker):
+                return self._stopped(event) + self._welcome(worker, event.at)
+            case Resolved(ticket=ticket) if ticket == self.ticket:
+                return self._resolved(event)
+            case Refused(ticket=ticket) if ticket == self.ticket:
+                return self._refused(event)
+            case Arrived():
+                self._queue.append(event.job)
+                return self._next_job(event.at) if self.ticket is None else []
+            case Joined(worker=worker):
+                return self._welcome(worker, event.at)
+            case Lost(worker=worker):
+                return self._lost(worker, event.at)
+            case Failed():
+                return self._failed(event)
+            case Tick(at=at):
+                return self._tick(at)
+            case _:
+                return []  # late news of a purged iteration
+
+    @property
+    def deadline(self) -> float | None:
+        """When somebody will have been silent for too long; None while nobody is waited for."""
+        if self.ticket is None or self._resolving:
+            return None
+        return min((self._patience(w) for w, tasks in self._left.items() if tasks and w in self.alive), default=None)
+
+    # Jobs and iterations
+
+    def _next_job(self, at: float) -> list[Command]:
+        old, self.ticket = self.ticket, None
+        if not self._queue:
+            return self._purge(old, ())
+        job = self._queue.popleft()
+        return self._begin(Ticket(job, self._first[job]), at, old)
+
+    def _begin(self, ticket: Ticket, at: float, old: Ticket | None) -> list[Command]:
+        """Open an iteration: everybody's share, and the purge of those who get none."""
+        brief = self._briefs[ticket.job]
+        busy = {w for w, tasks in self._left.items() if tasks}
+        self.ticket, self._resolving, self._enough = ticket, False, 0
+        self._done, self._given, self._errors = set(), set(), {}
+        self._left, self._asked, self._heard = {}, {}, {}
+        workers = sorted(self.alive)
+        opening = brief.schedule.opening(workers, self._loads.of(ticket.job, brief, workers)) if workers else {}
+        commands = [self._assign(worker, tasks, at) for worker, tasks in opening.items()]
+        idle = tuple(sorted((busy & self.alive) - set(opening)))
+        return ([Purge(old, idle)] if old is not None and idle else []) + commands
+
+    def _assign(self, worker: int, tasks: tuple[int, ...], at: float) -> Command:
+        assert self.ticket is not None
+        self._left.setdefault(worker, []).extend(tasks)
+        self._given.update(tasks)
+        self._asked.setdefault(worker, at)
+        self._heard[worker] = at
+        return Assign(worker, self.ticket, tasks)
+
+    def _purge(self, ticket: Ticket | None, busy: Iterable[int]) -> list[Command]:
+        """Tell those who are still at work that there is nothing more to do."""
+        late = tuple(sorted(w for w, tasks in self._left.items() if tasks and w in self.alive))
+        self._left = {}
+        return [Purge(ticket, late)] if ticket is not None and late else []
+
+    def _resolved(self, event: Resolved) -> list[Command]:
+        ticket = event.ticket
+        brief = self._briefs[ticket.job]
+        if event.over or ticket.iteration + 1 >= brief.iterations:
+            return [Deliver(ticket.job), *self._next_job(event.at)]
+        return self._begin(Ticket(ticket.job, ticket.iteration + 1), event.at, ticket)
+
+    def _give_up(self, reason: str, at: float) -> list[Command]:
+        assert self.ticket is not None
+        return [Abandon(self.ticket.job, reason), *self._next_job(at)]
+
+    # News of workers
+
+    def _finished(self, event: Finished) -> list[Command]:
+        worker, at = event.worker, event.at
+        commands = self._welcome(worker, at) if worker not in self.alive else []
+        if event.ticket != self.ticket:
+            return commands  # late news of a purged iteration
+        brief = self._briefs[event.ticket.job]
+        first = worker in self._asked
+        units = brief.spec.work * (1 + brief.spec.lead if first else 1)
+        self.estimates[worker].finished(event.seconds, units)
+        if first:
+            comm = max(at - self._asked.pop(worker) - event.seconds, 0.0)
+            self.estimates[worker].comm.add(comm, comm * comm)
+        left = self._left.get(worker, [])
+        if event.task in left:
+            left.remove(event.task)
+        self._heard[worker] = at
+        self._done.add(event.task)
+        if self._resolving:
+            return commands
+        if len(self._done) >= self._enough and brief.code.decodable(self._done):
+            self._resolving = True
+            return [*commands, Resolve(event.ticket, frozenset(self._done))]
+        return commands + (self._idle(worker, brief, at) if not left else [])
+
+    def _idle(self, worker: int, brief: Brief, at: float) -> list[Command]:
+        """What the schedule has for a worker that is done; and where nobody has anything left, what is missing."""
+        mean = {w: self.estimates[w].work.mean for w in self._left}
+        view = View(brief.code.total, frozenset(self._given), self._left, mean)
+        tasks = tuple(task for task in brief.schedule.idle(worker, view) if task not in self._done)
+        if tasks:
+            return [self._assign(worker, tasks, at)]
+        return [] if any(self._left.values()) else self._repair(at)
+
+    def _stopped(self, event: Stopped) -> list[Command]:
+        brief = self._briefs.get(event.ticket.job)
+        if brief is not None and event.seconds > 0:
+            estimate = self.estimates[event.worker]
+            (estimate.finished if event.complete else estimate.cut_off)(event.seconds, brief.spec.work)
+        return []
+
+    def _welcome(self, worker: int, at: float) -> list[Command]:
+        """A worker that is new or was taken for lost: from the next iteration on, or at once where it is needed."""
+        if worker in self.alive:
+            return []
+        self.alive.add(worker)
+        if self.ticket is None or self._resolving:
+            return []
+        if not self._given:  # nobody was there when the iteration should have begun
+            return self._begin(self.ticket, at, None)
+        return self._repair(at)
+
+    def _lost(self, worker: int, at: float) -> list[Command]:
+        if worker not in self.alive:
+            return []
+        self.alive.discard(worker)
+        self._left.pop(worker, None)
+        self._asked.pop(worker, None)
+        return [] if self.ticket is None or self._resolving else self._repair(at)
+
+    def _failed(self, event: Failed) -> list[Command]:
+        if event.ticket != self.ticket:
+            return []
+        self._errors.setdefault(event.task, set()).add(event.worker)
+        left = self._left.get(event.worker, [])
+        if event.task in left:
+            left.remove(event.task)
+        self._heard[event.worker] = event.at
+        if len(self._errors[event.task]) >= min(MOST_ERRORS, len(self.alive)):
+            return self._give_up(
+                f"task {event.task} failed on {len(self._errors[event.task])} workers: {event.error}", event.at
+            )
+        return [] if self._resolving else self._repair(event.at)
+
+    def _refused(self, event: Refused) -> list[Command]:
+        """Wait for one more result, and have those that were thrown away computed again."""
+        self._resolving = False
+        self._done -= event.bad
+        self._enough = len(self._done) + 1
+        brief = self._briefs[event.ticket.job]
+        if len(self._done) >= self._enough and brief.code.decodable(self._done):
+            self._resolving = True
+            return [Resolve(event.ticket, frozenset(self._done))]
+        return self._repair(event.at)
+
+    def _tick(self, at: float) -> list[Command]:
+        if self.ticket is None or self._resolving:
+            return []
+        silent = [w for w, tasks in self._left.items() if tasks and w in self.alive and at >= self._patience(w)]
+        commands: list[Command] = []
+        for worker in silent:
+            commands += [Dismiss(worker), *self._lost(worker, at)]
+        return commands
+
+    def _patience(self, worker: int) -> float:
+        assert self.ticket is not None
+        spec = self._briefs[self.ticket.job].spec
+        return self._heard[worker] + self.estimates.patience(worker, spec.work * (1 + spec.lead))
+
+    def _repair(self, at: float) -> list[Command]:
+        """Give the living what is missing, if what they have would not do; give up where nothing is left to give."""
+        assert self.ticket is not None
+        brief = self._briefs[self.ticket.job]
+        coming = self._done.union(*self._left.values()) if self._left else set(self._done)
+        enough = len(coming) >= self._enough and brief.code.decodable(coming)
+        if enough or not self.alive:
+            return []  # with nobody there the master waits
+        missing = [task for task in range(brief.code.total) if task not in coming]
+        if not missing:
+            if any(self._left.values()):
+                return []
+            return self._give_up(f"all {len(self._done)} results together do not determine the iteration", at)
+        wanted: dict[int, list[int]] = {}
+        for task in missing:
+            if len(coming) >= self._enough and brief.code.decodable(coming):
+                break
+            able = [w for w in self.alive if w not in self._errors.get(task, ())] or sorted(self.alive)
+            soonest = min(able, key=lambda w: (self._ahead(w, wanted.get(w, ())), w))
+            wanted.setdefault(soonest, []).append(task)
+            coming.add(task)
+        return [self._assign(worker, tuple(tasks), at) for worker, tasks in wanted.items()]
+
+    def _ahead(self, worker: int, more: Iterable[int]) -> float:
+        """About how long a worker would take for what it has and one more."""
+        now = self.estimates[worker]
+        count = len(self._left.get(worker, ())) + len(list(more)) + 1
+        return now.work.mean * count
