@@ -1,53 +1,52 @@
-"""The worker's side: one thread hears letters, the other works on them. Engines only carry the letters to and fro."""
+"""The worker's side: follows orders task by task, and looks before and after each whether it is still wanted.
+
+Engines carry the letters: one thread notes their tickets as they come (a newer one voids the work in hand), another
+follows the orders.
+"""
 
 from __future__ import annotations
 
-import queue
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Iterator
 from typing import Any
 
 from deadheat.runtime.emulation import Emulation
 from deadheat.runtime.messages import Letter, Open, Order, Shut, Ticket, Void
 from deadheat.runtime.work import Purged, Token, Work
 
-Say = Callable[[str, Ticket, tuple[Any, ...]], None]  # kind of news, its ticket, the rest
+News = tuple[str, Ticket, tuple[Any, ...]]  # "finished", "stopped" or "failed", the ticket, and the rest
 
 
 class WorkerLoop:
-    """Works on orders until it is told to end. `hear` may be called from any thread at any time."""
+    """One worker's jobs, and the ticket from which on orders are valid."""
 
-    def __init__(self, say: Say, emulation: Emulation | None = None) -> None:
-        self._say = say
+    def __init__(self, emulation: Emulation | None = None) -> None:
         self._stretch = None if emulation is None else emulation.start()
-        self._letters: queue.SimpleQueue[Letter | None] = queue.SimpleQueue()
-        self._valid = Ticket(-1, -1, -1)  # the first ticket that is not void
-        self._voided = 0.0  # when that was heard
+        self._valid = Ticket(-1, -1, -1)
+        self._voided = 0.0  # when older ones became void
         self._works: dict[int, Open] = {}
         self._begun: Ticket | None = None
 
-    def hear(self, letter: Letter | None) -> None:
-        """Take a letter; a newer ticket voids the work in hand at once. None ends the loop."""
+    def note(self, letter: Letter) -> None:
+        """Take notice of a letter's ticket, from any thread at any time."""
         match letter:
             case Order(ticket=ticket) if ticket > self._valid:
                 self._valid, self._voided = ticket, time.perf_counter()
             case Void(ticket=ticket) if ticket >= self._valid:
                 self._valid, self._voided = ticket._replace(attempt=ticket.attempt + 1), time.perf_counter()
-        self._letters.put(letter)
 
-    def run(self) -> None:
-        """Work until told to end."""
-        while (letter := self._letters.get()) is not None:
-            match letter:
-                case Open(job=job):
-                    self._works[job] = letter
-                case Shut(job=job):
-                    self._works.pop(job, None)
-                case Order(ticket=ticket) if ticket >= self._valid and ticket.job in self._works:
-                    self._follow(letter)
+    def follow(self, letter: Letter) -> Iterator[News]:
+        """Do what a letter asks for, and say what comes of it."""
+        match letter:
+            case Open(job=job):
+                self._works[job] = letter
+            case Shut(job=job):
+                self._works.pop(job, None)
+            case Order(ticket=ticket) if ticket >= self._valid and ticket.job in self._works:
+                yield from self._work(letter)
 
-    def _follow(self, order: Order) -> None:
+    def _work(self, order: Order) -> Iterator[News]:
         opened, ticket = self._works[order.ticket.job], order.ticket
         work: Work = opened.work
         first = self._begun != ticket
@@ -66,20 +65,20 @@ class WorkerLoop:
                 if self._stretch is not None:
                     self._stretch.until(began, opened.units, 1 + opened.lead if first else 1)
             except Purged:
-                self._stopped(ticket, began, complete=False)
+                yield self._stopped(ticket, began, complete=False)
                 return
             except Exception as error:
-                self._say("failed", ticket, (task, _told(error)))
+                yield "failed", ticket, (task, _told(error))
                 continue
             if token.purged:
-                self._stopped(ticket, began, complete=not first or not opened.lead)
+                yield self._stopped(ticket, began, complete=not first or not opened.lead)
                 return
             first = False
-            self._say("finished", ticket, (task, time.perf_counter() - began, value))
+            yield "finished", ticket, (task, time.perf_counter() - began, value)
 
-    def _stopped(self, ticket: Ticket, began: float, complete: bool) -> None:
+    def _stopped(self, ticket: Ticket, began: float, complete: bool) -> News:
         now = time.perf_counter()
-        self._say("stopped", ticket, (now - began, complete, max(now - max(self._voided, began), 0.0)))
+        return "stopped", ticket, (now - began, complete, max(now - max(self._voided, began), 0.0))
 
 
 def _told(error: Exception) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import pickle
+import queue
 import select
 import selectors
 import signal
@@ -268,42 +269,45 @@ def _single_threaded() -> Iterator[None]:
 
 
 def _serve(pipe: Connection, emulation: Emulation | None) -> None:
-    """The worker process."""
+    """The worker process: one thread hears, this one works."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the master ends us
-    shelf, reader, lock = Shelf(), Reader(), threading.Lock()
-    last: list[Ticket | None] = [None]
-
-    def say(kind: str, ticket: Ticket, rest: tuple[Any, ...]) -> None:
-        if kind == "finished":
-            task, seconds, value = rest
-            if ticket != last[0]:
-                last[0] = ticket
+    loop, shelf = WorkerLoop(emulation), Shelf()
+    letters: queue.SimpleQueue[Letter] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(pipe, loop, letters, shelf), daemon=True).start()
+    pipe.send_bytes(pickle.dumps(("ready", None), 5))
+    last: Ticket | None = None
+    while True:
+        for kind, ticket, rest in loop.follow(letters.get()):
+            if ticket != last:
+                last = ticket
                 shelf.clear()  # the master is done with the results of the iteration before
-            rest = (task, seconds, *pack(value, shelf))
-        with contextlib.suppress(OSError), lock:
-            pipe.send_bytes(pickle.dumps((kind, ticket, *rest), 5))
+            if kind == "finished":
+                task, seconds, value = rest
+                rest = (task, seconds, *pack(value, shelf))
+            with contextlib.suppress(OSError):
+                pipe.send_bytes(pickle.dumps((kind, ticket, *rest), 5))
 
-    loop = WorkerLoop(say, emulation)
 
-    def listen() -> None:
-        try:
-            while True:
-                kind, *rest = pickle.loads(pipe.recv_bytes())
-                match kind:
-                    case "order":
-                        ticket, tasks, head, place = rest
-                        loop.hear(Order(ticket, tasks, unpack(head, place, reader)))
-                    case "open":
-                        job, units, lead, head, place = rest
-                        loop.hear(Open(job, unpack(head, place, reader), units, lead))
-                    case "void":
-                        loop.hear(Void(*rest))
-                    case "shut":
-                        loop.hear(Shut(*rest))
-        except (EOFError, OSError):
-            shelf.close()
-            os._exit(0)  # the master is gone, or wants us to end: also in the middle of a task
-
-    threading.Thread(target=listen, daemon=True).start()
-    say("ready", Ticket(0, 0), ())
-    loop.run()
+def _listen(pipe: Connection, loop: WorkerLoop, letters: queue.SimpleQueue[Letter], shelf: Shelf) -> None:
+    """Note every letter as it comes, and hand it on."""
+    reader = Reader()
+    try:
+        while True:
+            kind, *rest = pickle.loads(pipe.recv_bytes())
+            letter: Letter
+            match kind:
+                case "order":
+                    ticket, tasks, head, place = rest
+                    letter = Order(ticket, tasks, unpack(head, place, reader))
+                case "open":
+                    job, units, lead, head, place = rest
+                    letter = Open(job, unpack(head, place, reader), units, lead)
+                case "void":
+                    letter = Void(*rest)
+                case _:
+                    letter = Shut(*rest)
+            loop.note(letter)
+            letters.put(letter)
+    except (EOFError, OSError):
+        shelf.close()
+        os._exit(0)  # the master is gone, or wants us to end: also in the middle of a task
