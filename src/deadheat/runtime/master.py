@@ -55,6 +55,7 @@ class Master:
         self._asked: dict[int, float] = {}  # when a worker got its first order of the ticket
         self._heard: dict[int, float] = {}  # when a worker with tasks was last heard of
         self._errors: dict[int, set[int]] = {}  # of a task, the workers on which it failed
+        self._silent: set[int] = set()  # taken for lost because of their silence
         self._enough = 0  # results below which resolving is not tried again
 
     def introduce(self, job: int, brief: Brief, iteration: int = 0) -> None:
@@ -69,7 +70,7 @@ class Master:
             case Finished():
                 return self._finished(event)
             case Stopped(worker=worker):
-                return self._stopped(event) + self._welcome(worker, event.at)
+                return self._stopped(event) + self._back(worker, event.at)
             case Resolved(ticket=ticket) if ticket == self.ticket:
                 return self._resolved(event)
             case Refused(ticket=ticket) if ticket == self.ticket:
@@ -78,6 +79,7 @@ class Master:
                 self._queue.append(event.job)
                 return self._next_job(event.at) if self.ticket is None else []
             case Joined(worker=worker):
+                self._forget(worker)  # one that was there has begun anew, and what it had is gone
                 return self._welcome(worker, event.at)
             case Lost(worker=worker):
                 return self._lost(worker, event.at)
@@ -146,7 +148,7 @@ class Master:
 
     def _finished(self, event: Finished) -> list[Command]:
         worker, at = event.worker, event.at
-        commands = self._welcome(worker, at) if worker not in self.alive else []
+        commands = self._back(worker, at)
         if event.ticket != self.ticket:
             return commands  # late news of a purged iteration
         brief = self._briefs[event.ticket.job]
@@ -189,19 +191,28 @@ class Master:
         if worker in self.alive:
             return []
         self.alive.add(worker)
+        self._silent.discard(worker)
         if self.ticket is None or self._resolving:
             return []
         if not self._given:  # nobody was there when the iteration should have begun
             return self._begin(self.ticket, at, None)
         return self._repair(at)
 
+    def _back(self, worker: int, at: float) -> list[Command]:
+        """News of a worker that was only silent."""
+        return self._welcome(worker, at) if worker in self._silent else []
+
     def _lost(self, worker: int, at: float) -> list[Command]:
+        self._silent.discard(worker)
         if worker not in self.alive:
             return []
+        self._forget(worker)
+        return [] if self.ticket is None or self._resolving else self._repair(at)
+
+    def _forget(self, worker: int) -> None:
         self.alive.discard(worker)
         self._left.pop(worker, None)
         self._asked.pop(worker, None)
-        return [] if self.ticket is None or self._resolving else self._repair(at)
 
     def _failed(self, event: Failed) -> list[Command]:
         if event.ticket != self.ticket:
@@ -232,10 +243,10 @@ class Master:
         if self.ticket is None or self._resolving:
             return []
         silent = [w for w, tasks in self._left.items() if tasks and w in self.alive and at >= self._patience(w)]
-        commands: list[Command] = []
         for worker in silent:
-            commands += [Dismiss(worker), *self._lost(worker, at)]
-        return commands
+            self._forget(worker)
+            self._silent.add(worker)
+        return [*(Dismiss(worker) for worker in silent), *(self._repair(at) if silent else [])]
 
     def _patience(self, worker: int) -> float:
         assert self.ticket is not None

@@ -47,11 +47,13 @@ class Work(Protocol):
 class ChunkWork:
     """Sums over chunks, mixed by a code: a task adds up the weighted results of its chunks.
 
-    compute(state, chunk) gives an array; where it takes a third argument, that is the token. A chunk that several tasks
-    of the iteration need is computed once.
+    chunks: for each of the code's chunks, the pieces of data it is made of. compute(state, piece) gives an array; where
+    it takes a third argument, that is the token. A chunk that several tasks of the iteration need is computed once.
     """
 
-    def __init__(self, code: Code, chunks: Sequence[Any], compute: Callable[..., Array], wants_token: bool) -> None:
+    def __init__(
+        self, code: Code, chunks: Sequence[Sequence[Any]], compute: Callable[..., Array], wants_token: bool
+    ) -> None:
         self._tasks = [code.support(task) for task in range(code.total)]
         self._parts = getattr(code, "parts", 1)
         self._chunks, self._compute, self._wants_token = chunks, compute, wants_token
@@ -76,7 +78,6 @@ class ChunkWork:
         return total
 
     def _result(self, chunk: int, token: Token) -> Array:
-        given = self._chunks[chunk]
-        if self._wants_token:
-            return np.asarray(self._compute(self._state, given, token))
-        return np.asarray(self._compute(self._state, given))
+        more = (token,) if self._wants_token else ()
+        first, *rest = (np.asarray(self._compute(self._state, piece, *more)) for piece in self._chunks[chunk])
+        return sum(rest, start=first)
