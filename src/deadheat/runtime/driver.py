@@ -10,6 +10,7 @@ from typing import Any
 
 from deadheat.coding import Code, IllConditioned, Undecodable
 from deadheat.runtime.briefs import Brief
+from deadheat.runtime.checkpoints import Checkpoints, Saved
 from deadheat.runtime.engine import Engine
 from deadheat.runtime.master import Master
 from deadheat.runtime.messages import (
@@ -56,6 +57,7 @@ class Task:
     step: Step
     iteration: int = 0
     name: str = ""
+    over: bool = False  # it was done before: a checkpoint says so
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +94,7 @@ class Driver:
     master: Master
     engine: Engine
     listeners: list[Listener] = field(default_factory=list)
+    checkpoints: Checkpoints | None = None
     _tasks: dict[int, Task] = field(default_factory=dict)
     _arrivals: list[tuple[float, int]] = field(default_factory=list)
     _arrived: dict[int, float] = field(default_factory=dict)
@@ -110,6 +113,14 @@ class Driver:
         heapq.heappush(self._arrivals, (self.engine.now() if at is None else at, job))
         return job
 
+    def gather(self, workers: int, patience: float = 30.0) -> int:
+        """Wait until so many workers are there, at most so long; how many are."""
+        until = self.engine.now() + patience
+        while len(self.master.alive) < workers and (left := until - self.engine.now()) > 0:
+            for event in self.engine.wait(left):
+                self._act(event)
+        return len(self.master.alive)
+
     @property
     def open(self) -> bool:
         """Whether there is anything left to do."""
@@ -126,7 +137,10 @@ class Driver:
         while self._arrivals and self._arrivals[0][0] <= now:
             at, job = heapq.heappop(self._arrivals)
             self._arrived[job] = at
-            self._act(Arrived(job, now))
+            if self._tasks[job].over or self._tasks[job].iteration >= self._tasks[job].brief.iterations:
+                self._deliver(job, None)
+            else:
+                self._act(Arrived(job, now))
         for event in self.engine.wait(self._patience(now, timeout)):
             self._act(event)
         deadline = self.master.deadline
@@ -205,6 +219,9 @@ class Driver:
         over = isinstance(state, Converged)
         task.state = state.state if isinstance(state, Converged) else state
         task.iteration = ticket.iteration + 1
+        task.over = over or task.iteration >= task.brief.iterations
+        if self.checkpoints is not None and (task.over or self.checkpoints.due(task.iteration)):
+            self.checkpoints.save(ticket.job, Saved(task.name, task.iteration, task.state, task.over))
         return Resolved(ticket, self.engine.now(), over)
 
     def _deliver(self, job: int, error: str | None) -> None:

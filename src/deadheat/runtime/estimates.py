@@ -92,10 +92,13 @@ class Estimate:
 
 
 class Estimates:
-    """All workers of a run. `declared` is where they start: it counts as a few tasks each, until real ones come."""
+    """All workers of a run. `declared` is where they start: it counts as a few tasks each, until real ones come.
 
-    def __init__(self, declared: Cluster) -> None:
-        self._declared = declared
+    guessed: nothing is known of them; who has done nothing yet is taken to be like those who have.
+    """
+
+    def __init__(self, declared: Cluster, guessed: bool = False) -> None:
+        self._declared, self._guessed = declared, guessed
         self._of: dict[int, Estimate] = {}
 
     def __getitem__(self, worker: int) -> Estimate:
@@ -113,12 +116,20 @@ class Estimates:
         """The workers as they are now, for a split."""
         return Cluster([self._worker(worker) for worker in workers])
 
+    def _like_the_others(self) -> Running | None:
+        seen = [one.work for one in self._of.values() if one.seen]
+        if not seen:
+            return None
+        mean, square = (sum(getattr(one, name) for one in seen) / len(seen) for name in ("mean", "square"))
+        return Running(MEMORY, 1.0, mean, square)
+
     def _worker(self, worker: int) -> Worker:
         now = self[worker]
+        work = (self._like_the_others() if self._guessed and not now.seen else None) or now.work
         inside = worker < len(self._declared)
         name = self._declared.names[worker] if inside else f"w{worker + 1}"
         capacity = float(self._declared.capacity[worker]) if inside else math.inf
-        return Worker(now.work.mean, now.work.std, max(now.comm.mean, 0.0), name, capacity=capacity)
+        return Worker(work.mean, work.std, max(now.comm.mean, 0.0), name, capacity=capacity)
 
     def patience(self, worker: int, units: float) -> float:
         """Seconds of silence after which a worker with a task in hand is taken for lost."""

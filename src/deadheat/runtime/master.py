@@ -46,6 +46,7 @@ class Master:
         self.alive: set[int] = set(workers)
         self.ticket: Ticket | None = None
         self._briefs: dict[int, Brief] = {}
+        self._first: dict[int, int] = {}  # the iteration at which a job begins
         self._queue: deque[int] = deque()
         self._loads = Loads(estimates)
         self._resolving = False
@@ -61,7 +62,6 @@ class Master:
     def introduce(self, job: int, brief: Brief, iteration: int = 0) -> None:
         """Make a job known before it arrives; iteration: where it goes on, for one that was begun before."""
         self._briefs[job] = brief
-        self._first = getattr(self, "_first", {})
         self._first[job] = iteration
 
     def handle(self, event: Event) -> list[Command]:
@@ -102,7 +102,7 @@ class Master:
     def _next_job(self, at: float) -> list[Command]:
         old, self.ticket = self.ticket, None
         if not self._queue:
-            return self._purge(old, ())
+            return self._purge(old)
         job = self._queue.popleft()
         return self._begin(Ticket(job, self._first[job]), at, old)
 
@@ -127,7 +127,7 @@ class Master:
         self._heard[worker] = at
         return Assign(worker, self.ticket, tasks)
 
-    def _purge(self, ticket: Ticket | None, busy: Iterable[int]) -> list[Command]:
+    def _purge(self, ticket: Ticket | None) -> list[Command]:
         """Tell those who are still at work that there is nothing more to do."""
         late = tuple(sorted(w for w, tasks in self._left.items() if tasks and w in self.alive))
         self._left = {}

@@ -309,5 +309,5 @@ def _listen(pipe: Connection, loop: WorkerLoop, letters: queue.SimpleQueue[Lette
             loop.note(letter)
             letters.put(letter)
     except (EOFError, OSError):
-        shelf.close()
+        shelf.unlink()
         os._exit(0)  # the master is gone, or wants us to end: also in the middle of a task

@@ -63,6 +63,12 @@ class Shelf:
             self._used = start + buffer.nbytes
         return self._memory.name, tuple(places)
 
+    def unlink(self) -> None:
+        """Take the names away, from any thread: the memory goes when the last process lets go of it."""
+        for memory in (*self._old, *([self._memory] if self._memory else [])):
+            with suppress(FileNotFoundError):
+                memory.unlink()
+
     def close(self) -> None:
         """Give the memory back."""
         self.clear()
