@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,16 @@ def trio(law: Law) -> Cluster:
     return Cluster(
         [Worker.of(law, 0.3), Worker.of(law.scaled(1.7), 0.1), Worker.of(law.scaled(0.6), 0.9)],
     )
+
+
+@pytest.fixture(scope="session")
+def ray_cluster() -> Iterator[None]:
+    """One Ray on this machine for all tests that need it."""
+    import ray
+
+    ray.init(num_cpus=8, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
+    yield
+    ray.shutdown()
 
 
 @pytest.fixture

@@ -104,10 +104,9 @@ class LocalEngine:
             timeout = 0.001 if timeout is None else min(timeout, 0.001)
         events = []
         for key, _ in self._selector.select(timeout):
-            worker, is_pipe = key.data
-            post = self._posts.get(worker)
-            if post is None:
-                continue
+            worker, post, is_pipe = key.data
+            if self._posts.get(worker) is not post:
+                continue  # it was buried a moment ago
             if is_pipe:
                 events += self._read(worker, post)
             else:
@@ -233,9 +232,9 @@ class LocalEngine:
         with _single_threaded():
             process.start()
         there.close()
-        self._posts[worker] = _Post(process, here)
-        self._selector.register(here, selectors.EVENT_READ, (worker, True))
-        self._selector.register(process.sentinel, selectors.EVENT_READ, (worker, False))
+        post = self._posts[worker] = _Post(process, here)
+        self._selector.register(here, selectors.EVENT_READ, (worker, post, True))
+        self._selector.register(process.sentinel, selectors.EVENT_READ, (worker, post, False))
 
     def _buried(self, worker: int, post: _Post) -> list[Event]:
         """A process has ended: read what it said last, and replace it."""

@@ -1,0 +1,216 @@
+"""The suite that every engine passes, shipped for authors of others.
+
+    @pytest.mark.parametrize("check", CHECKS)
+    def test_my_engine(check):
+        check(lambda workers: MyEngine(workers))
+
+Each check takes a function that makes an engine with so many workers at real speed, and raises AssertionError.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from deadheat.runtime.engine import Engine
+from deadheat.runtime.messages import Event, Failed, Finished, Joined, Lost, Open, Order, Shut, Stopped, Ticket, Void
+from deadheat.runtime.work import Token
+
+Make = Callable[[int], Engine]
+PATIENCE = 60.0  # seconds for anything to happen: a cluster may have to start
+
+
+class Echo:
+    """Work for the suite: returns the state with the task's number added, in its own time."""
+
+    def __init__(self, seconds: float = 0.0, size: int = 3) -> None:
+        self.seconds, self.size = seconds, size
+        self.state: Any = None
+
+    def begin(self, state: Any) -> None:
+        """Keep the state."""
+        self.state = state
+
+    def run(self, task: int, token: Token) -> Any:
+        """Sleep in small steps, looking at the token; a negative task is an error."""
+        if task < 0:
+            raise ValueError(f"no task {task}")
+        until = time.perf_counter() + self.seconds
+        while time.perf_counter() < until:
+            token.check()
+            time.sleep(0.001)
+        return self.state + task
+
+
+@contextlib.contextmanager
+def started(make: Make, workers: int) -> Iterator[Engine]:
+    """An engine whose workers have all joined."""
+    engine = make(workers)
+    try:
+        seen = {e.worker for e in until(engine, workers, Joined)}
+        assert seen == set(range(workers)), f"joined: {sorted(seen)}"
+        yield engine
+    finally:
+        engine.close()
+
+
+def until(engine: Engine, count: int, kind: type) -> list[Any]:
+    """The first so many events of a kind; others are passed over."""
+    found: list[Any] = []
+    end = engine.now() + PATIENCE
+    while len(found) < count:
+        assert engine.now() < end, f"waited in vain for {count} {kind.__name__}, got {found}"
+        found += [event for event in engine.wait(1.0) if isinstance(event, kind)]
+    return found
+
+
+def results_come_back(make: Make) -> None:
+    """Every task once, from its worker, with its value and in order."""
+    with started(make, 2) as engine:
+        ticket = Ticket(0, 0)
+        for worker in (0, 1):
+            engine.send(worker, Open(0, Echo()))
+            engine.send(worker, Order(ticket, (3 * worker, 3 * worker + 1, 3 * worker + 2), np.arange(3.0)))
+        found = until(engine, 6, Finished)
+        for worker in (0, 1):
+            assert [e.task for e in found if e.worker == worker] == [3 * worker, 3 * worker + 1, 3 * worker + 2]
+        for event in found:
+            assert event.ticket == ticket
+            assert np.array_equal(event.value, np.arange(3.0) + event.task)
+            assert event.seconds >= 0
+
+
+def large_arrays_are_whole(make: Make) -> None:
+    """States and results of several megabytes, iteration after iteration."""
+    with started(make, 2) as engine:
+        for worker in (0, 1):
+            engine.send(worker, Open(0, Echo()))
+        state = np.random.default_rng(0).normal(size=400_000)
+        for iteration in range(4):
+            for worker in (0, 1):
+                engine.send(worker, Order(Ticket(0, iteration), (worker, worker + 2), state + iteration))
+            for event in until(engine, 4, Finished):
+                assert event.ticket.iteration == iteration
+                assert np.array_equal(event.value, state + iteration + event.task)
+
+
+def a_newer_ticket_is_the_purge(make: Make) -> None:
+    """An order of the next iteration ends the last one, between tasks and inside a task that looks."""
+    with started(make, 1) as engine:
+        engine.send(0, Open(0, Echo(seconds=5.0)))
+        engine.send(0, Order(Ticket(0, 0), tuple(range(50)), np.zeros(1)))
+        _pass(engine, 0.3)
+        began = time.perf_counter()
+        engine.send(0, Open(1, Echo()))
+        engine.send(0, Order(Ticket(1, 0), (7,), np.zeros(1)))
+        found = [e for e in until(engine, 1, Finished) if e.ticket == Ticket(1, 0)]
+        assert found
+        assert time.perf_counter() - began < 4.0, "the old task was not put down"
+
+
+def void_ends_work(make: Make) -> None:
+    """Void puts work down without a new order, and later orders are followed."""
+    with started(make, 1) as engine:
+        engine.send(0, Open(0, Echo(seconds=5.0)))
+        engine.send(0, Order(Ticket(0, 0), (0, 1), np.zeros(1)))
+        _pass(engine, 0.3)
+        engine.send(0, Void(Ticket(0, 0)))
+        (stopped,) = until(engine, 1, Stopped)
+        assert not stopped.complete
+        engine.send(0, Shut(0))
+        engine.send(0, Open(1, Echo()))
+        engine.send(0, Order(Ticket(1, 0), (1,), np.ones(1)))
+        (event,) = until(engine, 1, Finished)
+        assert event.value[0] == 2.0
+
+
+def more_tasks_of_a_ticket_follow(make: Make) -> None:
+    """A second order of the same ticket comes behind the first."""
+    with started(make, 1) as engine:
+        engine.send(0, Open(0, Echo(seconds=0.05)))
+        engine.send(0, Order(Ticket(0, 0), (0, 1), np.zeros(1)))
+        engine.send(0, Order(Ticket(0, 0), (2,), np.zeros(1)))
+        assert [e.task for e in until(engine, 3, Finished)] == [0, 1, 2]
+
+
+def errors_are_news(make: Make) -> None:
+    """A task that raises is reported, and those behind it are done."""
+    with started(make, 1) as engine:
+        engine.send(0, Open(0, Echo()))
+        engine.send(0, Order(Ticket(0, 0), (-1, 4), np.zeros(1)))
+        events = _first_of_each(engine, Failed, Finished)
+        assert "no task -1" in events[Failed].error
+        assert events[Finished].task == 4
+
+
+def a_killed_worker_is_lost_and_comes_back(make: Make) -> None:
+    """Killed in the middle of a task: Lost, then Joined; the new one takes orders. Engines without `kill` pass."""
+    with started(make, 2) as engine:
+        kill = getattr(engine, "kill", None)
+        if kill is None:
+            return
+        for worker in (0, 1):
+            engine.send(worker, Open(0, Echo(seconds=0.5)))
+            engine.send(worker, Order(Ticket(0, 0), (worker,), np.zeros(1)))
+        _pass(engine, 0.1)
+        kill(1)
+        engine.send(1, Order(Ticket(0, 0), (1,), np.zeros(1)))  # to one that is gone: nothing happens
+        events = _first_of_each(engine, Lost, Joined)
+        assert events[Lost].worker == events[Joined].worker == 1
+        engine.send(1, Open(0, Echo()))
+        engine.send(1, Order(Ticket(0, 1), (5,), np.zeros(1)))
+        assert any(e.worker == 1 and e.task == 5 for e in until(engine, 1, Finished) + until(engine, 0, Finished))
+
+
+def waiting_ends_in_time(make: Make) -> None:
+    """Without news, wait returns an empty list when its time is up."""
+    with started(make, 1) as engine:
+        before = engine.now()
+        assert engine.wait(0.1) == []
+        assert 0.05 <= engine.now() - before < 2.0
+
+
+def closing_twice_is_fine(make: Make) -> None:
+    """Also while work is under way."""
+    with started(make, 1) as engine:
+        engine.send(0, Open(0, Echo(seconds=30.0)))
+        engine.send(0, Order(Ticket(0, 0), (0,), np.zeros(1)))
+        began = time.perf_counter()
+        engine.close()
+        engine.close()
+        assert time.perf_counter() - began < 15.0
+
+
+def _pass(engine: Engine, seconds: float) -> None:
+    end = engine.now() + seconds
+    while (left := end - engine.now()) > 0:
+        engine.wait(left)
+
+
+def _first_of_each(engine: Engine, *kinds: type) -> dict[type, Any]:
+    found: dict[type, Any] = {}
+    end = engine.now() + PATIENCE
+    while len(found) < len(kinds):
+        assert engine.now() < end, f"waited in vain for {kinds}, got {found}"
+        event: Event
+        for event in engine.wait(1.0):
+            if type(event) in kinds:
+                found.setdefault(type(event), event)
+    return found
+
+
+CHECKS = (
+    results_come_back,
+    large_arrays_are_whole,
+    a_newer_ticket_is_the_purge,
+    void_ends_work,
+    more_tasks_of_a_ticket_follow,
+    errors_are_news,
+    a_killed_worker_is_lost_and_comes_back,
+    waiting_ends_in_time,
+    closing_twice_is_fine,
+)

@@ -1,0 +1,148 @@
+"""Every family through one suite: decode after encode is exact, and `decodable` is right, on every set tried."""
+
+from __future__ import annotations
+
+import os
+from itertools import combinations
+
+import numpy as np
+import pytest
+from code_specimens import LARGE, MIDDLE, SMALL, large, middle, small
+from conformance import (
+    around,
+    check_decodable,
+    check_decoding,
+    check_finish,
+    check_kept,
+    check_missing,
+    check_pattern,
+    check_pickle,
+    check_support,
+    subsets,
+    trial,
+)
+
+from deadheat.coding import FAMILIES, codes
+
+RANDOM = int(os.environ.get("DEADHEAT_PATTERNS", "20"))  # of the large codes; 500 take a minute more
+QUICK = {"mds"}  # large codes with little to solve
+EVERY_SUBSET = 10  # tasks up to which `decodable` is asked about every set
+
+every_small = pytest.mark.parametrize("name", SMALL)
+every_middle = pytest.mark.parametrize("name", MIDDLE)
+every_large = pytest.mark.parametrize("name", LARGE)
+
+
+def test_no_family_is_left_out() -> None:
+    approximate = {"bernoulli"}  # has its own tests
+    assert {small(name).family for name in SMALL} == set(FAMILIES) - approximate
+    assert {middle(name).family for name in MIDDLE} == set(FAMILIES) - approximate
+
+
+@every_large
+def test_large_codes_are_large(name: str) -> None:
+    assert 185 <= large(name).critical <= 280
+    assert large(name).total <= 300
+
+
+def test_no_family_is_left_out_of_the_large_ones() -> None:
+    assert {large(name).family for name in LARGE} == set(FAMILIES) - {"bernoulli", "paper"}  # the paper's has one size
+
+
+def test_the_kinds_of_each_family_are_those_it_is_listed_with() -> None:
+    for name in SMALL:
+        assert small(name).kind in FAMILIES[small(name).family].kinds
+
+
+@every_small
+def test_small_codes_decode_from_every_set_of_critical_results(name: str) -> None:
+    check_decoding(small(name))
+
+
+@every_small
+def test_small_codes_decode_single_precision(name: str) -> None:
+    check_decoding(small(name), precision="f")
+
+
+@every_middle
+def test_middle_codes_decode_after_any_lost_block_and_500_random_losses(name: str) -> None:
+    check_decoding(middle(name), random=500)
+
+
+@every_middle
+def test_middle_codes_decode_single_precision(name: str) -> None:
+    check_decoding(middle(name), random=25, precision="f")
+
+
+@every_large
+def test_large_codes_decode_after_any_lost_block_and_random_losses(name: str) -> None:
+    check_decoding(large(name), random=500 if name in QUICK else RANDOM)
+
+
+@every_small
+def test_decodable_is_right_about_every_subset(name: str) -> None:
+    code = small(name)
+    check_decodable(code, subsets(code.total) if code.total <= EVERY_SUBSET else around(code, 200))
+
+
+@every_middle
+def test_decodable_is_right_about_random_subsets(name: str) -> None:
+    check_decodable(middle(name), around(middle(name), 8))
+
+
+@every_small
+def test_an_iteration_is_over_with_the_first_decodable_prefix(name: str) -> None:
+    check_finish(small(name), 60)
+
+
+@every_middle
+def test_an_iteration_of_many_tasks_is_over_with_the_first_decodable_prefix(name: str) -> None:
+    check_finish(middle(name), 12)
+
+
+@every_small
+def test_results_that_are_not_finite_count_as_missing(name: str) -> None:
+    check_missing(small(name))
+
+
+@every_small
+def test_a_task_asks_for_the_chunks_it_uses(name: str) -> None:
+    check_support(small(name))
+
+
+@every_small
+def test_a_recipe_is_made_once_per_pattern(name: str) -> None:
+    check_kept(small(name))
+
+
+@every_small
+def test_a_code_survives_pickle(name: str) -> None:
+    check_pickle(small(name))
+
+
+def test_the_papers_example_decodes_from_any_two_of_three() -> None:
+    code = codes.paper_example()
+    assert code.rows.tolist() == [[1, 0, 0.5], [1, -1, 0], [0, 1, 0.5]]  # the matrix B of the appendix
+    gradients = np.array([[1.0, 2.0], [3.0, -4.0], [5.0, 0.5]])
+    results = [code.mix(task, list(gradients)) for task in range(3)]
+    for done in combinations(range(3), 2):
+        assert code.decodable(done)
+        assert code.decode({task: results[task] for task in done}) == pytest.approx([9.0, -1.5], rel=1e-14)
+    assert not any(code.decodable([task]) for task in range(3))
+
+
+def test_the_suite_would_see_a_code_that_decodes_wrongly() -> None:
+    """A negative control: one weight of one task off by a part in a million."""
+    code, work = codes.cyclic(7, 2), trial(codes.cyclic(7, 2))
+    work.results[3] = work.results[3] * (1 + 1e-6)
+    with pytest.raises(AssertionError, match="off by"):
+        check_pattern(code, work, [0, 1, 2, 3, 4], [5, 6], 1e-8)
+
+
+def test_the_suite_would_see_a_set_that_is_judged_wrongly() -> None:
+    """A negative control: a code that says K = 4 where 5 results are needed, or 6."""
+    for claimed in (4, 6):
+        code = codes.cyclic(7, 2)
+        object.__setattr__(code, "critical", claimed)
+        with pytest.raises(AssertionError, match="judged wrongly"):
+            check_decodable(code, subsets(code.total))

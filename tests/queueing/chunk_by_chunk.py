@@ -1,0 +1,52 @@
+"""A plain Monte Carlo of iterations with shared chunks, tolls and slow states, written without the package's own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+import deadheat as dh
+
+Array = NDArray[np.float64]
+Slow = tuple[float, float]  # how many times slower, and the chance of it
+
+
+def play_chunks(
+    cluster: dh.Cluster,
+    spec: dh.CodeSpec,
+    loads: Sequence[int],
+    purge: bool = True,
+    slow: Slow = (1.0, 0.0),
+    draws: int = 40_000,
+    seed: int = 0,
+) -> Array:
+    """Times of independent iterations: c_p, then lead + kappa pieces of work; all but the first `lead` are results.
+
+    A result costs its toll besides. A slow worker is slow for the whole iteration.
+    """
+    rng = np.random.default_rng(seed)
+    factor, chance = slow
+    arrivals = []
+    for worker, load in zip(cluster, loads, strict=True):
+        pieces = spec.work * np.asarray(worker.unit_law().rvs((draws, spec.lead + load), rng), float)
+        pieces[:, spec.lead :] += spec.toll
+        pieces *= np.where(rng.random((draws, 1)) < chance, factor, 1.0)
+        arrivals.append(worker.comm + np.cumsum(pieces, axis=1)[:, spec.lead :])
+    results = np.sort(np.concatenate(arrivals, axis=1), axis=1)
+    return np.asarray(results[:, spec.critical - 1 if purge else -1])
+
+
+def error_of_mean(values: Array) -> float:
+    """The standard error of the mean of independent values."""
+    return float(values.std() / np.sqrt(values.size))
+
+
+def error_of_std(values: Array) -> float:
+    """That of their standard deviation, by the fourth moment as measured."""
+    spread = float(values.std())
+    if spread == 0:
+        return 0.0
+    kurtosis = float(((values - values.mean()) ** 4).mean()) / spread**4
+    return float(spread * np.sqrt((kurtosis - 1) / 4 / values.size))

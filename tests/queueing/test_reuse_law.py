@@ -1,0 +1,361 @@
+"""Chunk reuse and tolls: `lead` pieces of work before the first result, `toll` seconds with every result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from chunk_by_chunk import error_of_mean, error_of_std, play_chunks
+from scipy import stats
+
+import deadheat as dh
+from deadheat.model.assignment import start_scores
+from deadheat.planning import caps
+from deadheat.queueing import reasons
+from deadheat.simulation import SCHEDULES
+
+MEAN, COMM = np.array([2.0, 3.4, 1.2]), np.array([0.3, 0.1, 0.9])
+LOADS, CRITICAL = [4, 2, 6], 10
+PLAIN = dh.CodeSpec.of(CRITICAL, 12, 0.5)
+LED = replace(PLAIN, lead=3)
+DEAR = replace(PLAIN, toll=0.4)
+ANY = dh.Stream.poisson(1e-3, 4)
+CLUSTERS = {
+    "gamma": dh.Cluster.from_columns(MEAN, 0.6 * MEAN, COMM),
+    "exponential": dh.Cluster.from_columns(MEAN, MEAN, COMM),
+    "lognormal": dh.Cluster.from_columns(MEAN, 0.5 * MEAN, COMM, law="lognormal"),
+    "deterministic": dh.Cluster.from_columns(MEAN, 0.0, COMM),
+}
+SLACK = 2e-3  # of the mean: what a convolution may be off, as in test_iteration_law.py
+PURGE = pytest.mark.parametrize("purge", [True, False], ids=["purge", "no purge"])
+SPECS = pytest.mark.parametrize("spec", [LED, DEAR], ids=["lead", "toll"])
+
+
+@pytest.fixture(params=list(CLUSTERS.values()), ids=list(CLUSTERS))
+def cluster(request: pytest.FixtureRequest) -> dh.Cluster:
+    found = request.param
+    assert isinstance(found, dh.Cluster)
+    return found
+
+
+def law_of(cluster: dh.Cluster, spec: dh.CodeSpec, purge: bool = True, loads: list[int] = LOADS) -> dh.IterationLaw:
+    return dh.iteration_law(cluster, dh.Split.of(loads, spec), purge)
+
+
+def slack(law: dh.IterationLaw) -> float:
+    return min(law.error, SLACK * law.mean) + 1e-8 * law.mean
+
+
+# The exact law
+
+
+@PURGE
+@SPECS
+def test_the_law_is_that_of_a_monte_carlo(cluster: dh.Cluster, spec: dh.CodeSpec, purge: bool) -> None:
+    law = law_of(cluster, spec, purge)
+    ended = play_chunks(cluster, spec, LOADS, purge, seed=21)
+    assert abs(law.mean - ended.mean()) <= 4 * error_of_mean(ended) + slack(law)
+    assert abs(law.std - ended.std()) <= 4 * error_of_std(ended) + 10 * slack(law)
+    t = law.mean * np.array([0.71, 0.88, 0.97, 1.13, 1.37])
+    p = law.cdf(t)
+    below = (ended[:, None] <= t).mean(axis=0)
+    assert (np.abs(p - below) <= 4 * np.sqrt(p * (1 - p) / ended.size) + 2e-3).all()
+
+
+@PURGE
+@SPECS
+def test_a_law_that_ignores_it_is_seen(cluster: dh.Cluster, spec: dh.CodeSpec, purge: bool) -> None:
+    # Negative control: neither a lead nor a toll, a lead of one piece less, a toll of a tenth less.
+    ended = play_chunks(cluster, spec, LOADS, purge, seed=21)
+    for wrong in (PLAIN, replace(spec, lead=max(spec.lead - 1, 0), toll=0.9 * spec.toll)):
+        law = law_of(cluster, wrong, purge)
+        assert abs(law.mean - ended.mean()) > 4 * error_of_mean(ended) + slack(law)
+
+
+def test_constant_tasks_by_hand() -> None:
+    # Pieces of 1, 1.7 and 0.6 s after 0.3, 0.1 and 0.9 s; the j-th result of each after 3 + j of them.
+    cluster = CLUSTERS["deterministic"]
+    arrivals = sorted(c + 0.5 * m * (3 + j) for m, c, k in zip(MEAN, COMM, LOADS, strict=True) for j in range(1, k + 1))
+    for critical in (1, 5, 10, 12):
+        law = law_of(cluster, dh.CodeSpec.of(critical, 12, 0.5, lead=3))
+        assert law.mean == pytest.approx(arrivals[critical - 1], rel=1e-7)
+        assert law.std == pytest.approx(0.0, abs=1e-4)
+    assert law_of(cluster, LED, purge=False).mean == pytest.approx(arrivals[-1], rel=1e-7)
+    dear = sorted(c + (0.5 * m + 0.4) * j for m, c, k in zip(MEAN, COMM, LOADS, strict=True) for j in range(1, k + 1))
+    assert law_of(cluster, DEAR).mean == pytest.approx(dear[CRITICAL - 1], rel=1e-7)
+
+
+def test_one_worker_with_a_lead_is_a_sum_of_more_tasks() -> None:
+    # K + lead gamma pieces of 1 s and std 0.6 s in a row, after 0.3 s: a gamma law, known to all digits.
+    cluster = CLUSTERS["gamma"][:1]
+    law = law_of(cluster, dh.CodeSpec.of(5, 8, 0.5, lead=3), loads=[8])
+    closed = stats.gamma(8 / 0.6**2, 0.3, 0.6**2)
+    assert law.mean == pytest.approx(closed.mean(), rel=1e-8)
+    assert law.std == pytest.approx(closed.std(), rel=1e-6)
+    t = np.linspace(4.0, 16.0, 40)
+    np.testing.assert_allclose(law.cdf(t), closed.cdf(t), atol=1e-9)
+
+
+@PURGE
+def test_no_lead_and_no_toll_are_what_they_were(cluster: dh.Cluster, purge: bool) -> None:
+    before = dh.IterationLaw(cluster.scaled(0.5), LOADS, CRITICAL, purge)
+    after = law_of(cluster, replace(PLAIN, lead=0, toll=0.0), purge)
+    assert (before.mean, before.std) == (after.mean, after.std)
+    t = np.linspace(0.0, 20.0, 50)
+    np.testing.assert_array_equal(before.sf(t), after.sf(t))
+    assert cluster.tasks(dh.CodeSpec(10)) is cluster
+
+
+def test_what_leads_brings_no_result_and_pays_no_toll() -> None:
+    # `toll` is the sending of a result, and the shared chunks send none.
+    spec = replace(LED, toll=0.4)
+    for name, cluster in CLUSTERS.items():
+        law = law_of(cluster, spec)
+        ended = play_chunks(cluster, spec, LOADS, seed=22)
+        assert abs(law.mean - ended.mean()) <= 4 * error_of_mean(ended) + slack(law), name
+
+
+def test_more_lead_or_toll_never_ends_sooner(cluster: dh.Cluster) -> None:
+    for specs in (
+        [replace(PLAIN, lead=lead) for lead in range(6)],
+        [replace(PLAIN, toll=toll) for toll in (0.0, 1e-3, 0.1, 2.0)],
+    ):
+        means = [law_of(cluster, spec).mean for spec in specs]
+        assert (np.diff(means) > 0).all()
+
+
+def test_workers_are_busy_with_what_leads_too() -> None:
+    # One of two equal workers is enough: each is busy until the iteration is over, though only one delivers.
+    cluster = dh.Cluster.from_columns([1.0, 1.0], 0.0, [0.0, 0.5])
+    law = law_of(cluster, dh.CodeSpec.of(1, 2, lead=4), loads=[1, 1])
+    assert law.mean == pytest.approx(5.0)
+    np.testing.assert_allclose(law.busy, [1.0, 1.0], atol=1e-3)
+
+
+def test_a_lead_of_many_chunks() -> None:
+    # d - 1 = 200 shared chunks before two results: the tables must not stop at the loads.
+    cluster, spec = CLUSTERS["gamma"], dh.CodeSpec.of(3, 6, 0.01, lead=200)
+    law, ended = law_of(cluster, spec, loads=[2, 2, 2]), play_chunks(cluster, spec, [2, 2, 2], draws=10_000)
+    assert abs(law.mean - ended.mean()) <= 4 * error_of_mean(ended) + slack(law)
+
+
+# Moments and scores
+
+
+def moments(cluster: dh.Cluster, spec: dh.CodeSpec, loads: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """E[T] and E[T^2] of kappa + lead pieces in a row, from the mean and the variance of each."""
+    pieces = np.where(loads > 0, loads + spec.lead, 0.0)
+    first = np.where(loads > 0, cluster.comm + pieces * spec.work * cluster.mean + loads * spec.toll, 0.0)
+    return first, pieces * (spec.work * cluster.std) ** 2 + first**2
+
+
+@SPECS
+def test_assignment_moments_from_first_principles(cluster: dh.Cluster, spec: dh.CodeSpec) -> None:
+    for loads in ([4, 2, 6], [0, 1, 0], [0.5, 0.0, 7.25]):
+        found = dh.assignment_moments(cluster.tasks(spec), loads)
+        np.testing.assert_allclose(found, moments(cluster, spec, np.array(loads)), rtol=1e-12)
+
+
+def test_assignment_moments_of_a_monte_carlo() -> None:
+    # Without purging and with one busy worker the iteration is its assignment.
+    for name, cluster in CLUSTERS.items():
+        spec = dh.CodeSpec(4, work=0.5, lead=3)
+        ended = play_chunks(cluster, spec, [0, 4, 0], purge=False)
+        first, second = dh.assignment_moments(cluster.tasks(spec), [0, 4, 0])
+        assert abs(first[1] - ended.mean()) <= 4 * error_of_mean(ended) + 1e-9, name
+        assert abs(second[1] - (ended**2).mean()) <= 4 * error_of_mean(ended**2) + 1e-9, name
+        if spec.lead and name != "deterministic":  # negative control: a piece less is seen
+            less = dh.assignment_moments(cluster.tasks(replace(spec, lead=2)), [0, 4, 0])[0]
+            assert abs(less[1] - ended.mean()) > 4 * error_of_mean(ended), name
+
+
+@pytest.mark.parametrize("gamma", [0.0, 0.1, 1.0])
+def test_the_start_is_the_score_just_above_no_load(cluster: dh.Cluster, gamma: float) -> None:
+    for spec in (LED, DEAR, PLAIN):
+        first, second = moments(cluster, spec, np.full(3, 1e-9))
+        np.testing.assert_allclose(start_scores(cluster.tasks(spec), gamma), first + gamma * second, rtol=1e-6)
+
+
+@pytest.mark.parametrize("gamma", [0.0, 0.1, 1.0])
+@SPECS
+def test_theorem_2_equalises_the_scores_of_all_that_is_done(spec: dh.CodeSpec, gamma: float) -> None:
+    rng = np.random.default_rng(7)
+    for _ in range(20):
+        size = int(rng.integers(2, 9))
+        mean = 10 ** rng.uniform(-1, 1, size)
+        cluster = dh.Cluster.from_columns(mean, mean * rng.uniform(0, 1.5, size), rng.uniform(0, 30, size))
+        found = dh.split(cluster, spec, gamma)
+        assert found.loads.sum() == 12
+        first, second = moments(cluster, spec, found.shares)
+        score, active = first + gamma * second, found.shares > 0
+        np.testing.assert_allclose(score[active], found.theta, rtol=1e-7)
+        near = np.add(*(a * b for a, b in zip(moments(cluster, spec, np.full(size, 1e-12)), (1, gamma), strict=True)))
+        assert (near[~active] >= found.theta * (1 - 1e-9)).all()  # who is idle would score more at once
+
+
+def test_the_lead_changes_who_works() -> None:
+    # The fast and far one leads quickly; the near and slow one would still be at the shared chunks.
+    cluster = dh.Cluster.from_columns([1.0, 10.0], 0.0, [5.0, 0.0])
+    plain, led = (dh.split(cluster, dh.CodeSpec(10, lead=lead), gamma=0.0) for lead in (0, 4))
+    assert plain.loads.tolist() == [9, 1]
+    assert led.loads.tolist() == [10, 0]
+    assert dh.would_be_used(cluster[1], plain)
+    assert not dh.would_be_used(cluster[1], led)
+    assert "too far: a_p = 40" in reasons(cluster, led)[1]
+
+
+def test_a_quantile_is_that_of_all_that_is_done() -> None:
+    # Gamma pieces: the 90 % quantile of kappa + lead of them is known, and Quantile says it is exact for them.
+    cluster = CLUSTERS["gamma"]
+    found = dh.split(cluster, LED, score=dh.Quantile(0.9))
+    pieces = found.shares + LED.lead
+    ends = COMM + stats.gamma(pieces / 0.6**2, scale=0.5 * MEAN * 0.6**2).ppf(0.9)
+    np.testing.assert_allclose(ends, found.theta, rtol=1e-6)
+
+
+@SPECS
+def test_mismatch_counts_all_that_is_done(spec: dh.CodeSpec) -> None:
+    cluster, found = CLUSTERS["gamma"], dh.Split.of(LOADS, spec, gamma=0.7)
+    first, second = moments(cluster, spec, np.array(LOADS))
+    assert dh.mismatch(cluster, found) == pytest.approx(np.var(first + 0.7 * second), rel=1e-12)
+
+
+# Capacity
+
+
+def test_capacity_holds_what_leads_too() -> None:
+    # 10 units hold 20 pieces of 0.5, of which 3 bring no result; 1.6 units hold none that does.
+    cluster = dh.Cluster.from_columns(MEAN, MEAN, COMM, capacity=[10.0, 1.6, np.inf])
+    assert caps(cluster.tasks(LED)).tolist() == [17.0, 0.0, np.inf]
+    assert caps(cluster.tasks(PLAIN)).tolist() == [20.0, 3.0, np.inf]
+    assert caps(cluster.tasks(DEAR)).tolist() == [20.0, 3.0, np.inf]  # a toll is no data
+    for make in (dh.split, dh.uniform, dh.fastest, dh.proportional, dh.hcmm):
+        loads = make(cluster, dh.CodeSpec.of(30, 40, 0.5, lead=3)).loads
+        assert loads.sum() == 40
+        assert (loads <= [17, 0, 40]).all(), make
+    assert "holds no task" in reasons(cluster, dh.split(cluster, LED))[1]
+
+
+def test_too_little_room_behind_the_lead_is_refused() -> None:
+    cluster = dh.Cluster.from_columns([1.0, 1.0], 1.0, capacity=8.0)
+    assert dh.split(cluster, dh.CodeSpec(10, lead=3)).loads.tolist() == [5, 5]
+    with pytest.raises(dh.BadInput, match="10 of 11 tasks"):
+        dh.split(cluster, dh.CodeSpec(11, lead=3))
+
+
+# The fastest split
+
+
+def compositions(total: int, parts: int) -> Iterator[tuple[int, ...]]:
+    if parts == 1:
+        yield (total,)
+        return
+    for first in range(total + 1):
+        for rest in compositions(total - first, parts - 1):
+            yield (first, *rest)
+
+
+@pytest.mark.parametrize(("lead", "toll"), [(2, 0.0), (0, 0.7), (5, 0.0)])
+@pytest.mark.parametrize("seed", range(4))
+def test_the_fastest_split_on_tiny_cases(seed: int, lead: int, toll: float) -> None:
+    rng = np.random.default_rng(seed)
+    mean = 10 ** rng.uniform(-0.5, 0.5, 3)
+    cluster = dh.Cluster.from_columns(mean, mean * rng.uniform(0.1, 1.5, 3), rng.uniform(0.0, 2.0, 3))
+    spec = dh.CodeSpec.of(5, 7, lead=lead, toll=toll)
+    best = min(dh.IterationLaw(cluster.tasks(spec), loads, 5).mean for loads in compositions(7, 3))
+    # 1e-6: exchanges that gain less than 1e-7 of the mean are not made.
+    assert dh.iteration_law(cluster, dh.fastest(cluster, spec)).mean == pytest.approx(best, rel=1e-6)
+
+
+@pytest.mark.parametrize("family", ["gamma", "lognormal", "shifted-exponential"])
+@SPECS
+def test_the_fastest_split_is_never_slower_than_theorem_2(family: str, spec: dh.CodeSpec) -> None:
+    rng = np.random.default_rng(12)
+    spec, gains = replace(spec, critical=12, redundancy=1.0), []  # all are needed: rounding matters most
+    for _ in range(4):
+        mean = 10 ** rng.uniform(-1, 1, 4)
+        std = mean * rng.uniform(0.2, 1.0, 4)
+        cluster = dh.Cluster.from_columns(mean, std, rng.uniform(0.0, 2.0, 4), law=family)
+        theorem, fastest = (dh.iteration_law(cluster, f(cluster, spec)).mean for f in (dh.split, dh.fastest))
+        gains.append(theorem / fastest)
+    assert min(gains) >= 1 - 1e-9
+    assert max(gains) > 1.0001  # and somewhere it is better
+
+
+# Simulation
+
+
+@PURGE
+@pytest.mark.parametrize("by_tasks", [False, True], ids=["exact", "by tasks"])
+@pytest.mark.parametrize("spec", [LED, DEAR, replace(LED, toll=0.4)], ids=["lead", "toll", "both"])
+def test_simulated_services_are_the_forecasts(
+    cluster: dh.Cluster, spec: dh.CodeSpec, purge: bool, by_tasks: bool
+) -> None:
+    split = dh.split(cluster, spec)
+    service = dh.simulate(cluster, split, ANY, 10_000, purge, 5, by_tasks=by_tasks).service
+    expected = dh.forecast(cluster, split, ANY, purge)
+    rounding = 1e-8 * expected.service_mean + 4 * slack(expected.law)
+    assert abs(service.mean() - expected.service_mean) <= 4 * error_of_mean(service) + rounding
+    assert abs(service.std() - expected.service_std) <= 4 * error_of_std(service) + 10 * rounding
+    less = dh.forecast(cluster, dh.Split.of(split.loads, PLAIN), ANY, purge)  # negative control
+    assert abs(service.mean() - less.service_mean) > 4 * error_of_mean(service) + rounding
+
+
+def test_a_timeline_has_the_same_iterations() -> None:
+    # The first task on record of each worker holds what leads.
+    cluster, split = CLUSTERS["deterministic"], dh.Split.of(LOADS, LED)
+    trace = dh.simulate(cluster, split, ANY, 3, seed=1, timeline=True)
+    length = law_of(cluster, LED).mean
+    np.testing.assert_allclose(trace.service, 4 * length, rtol=1e-7)
+    line = trace.timeline
+    assert line is not None
+    assert np.count_nonzero(line.done) == 3 * 4 * CRITICAL
+    first = line.done & (line.worker == 0) & (line.job == 0) & (line.iteration == 0)
+    np.testing.assert_allclose((line.end - line.begin)[first], [4.0, 1.0, 1.0])
+
+
+@pytest.mark.parametrize("schedule", [name for name in SCHEDULES if name != "static"])
+def test_shared_chunks_stay_where_they_were_planned(schedule: str) -> None:
+    cluster, split = CLUSTERS["gamma"], dh.Split.of(LOADS, LED)
+    with pytest.raises(dh.BadInput, match="share chunks") as caught:
+        dh.simulate(cluster, split, ANY, 5, seed=1, schedule=schedule)
+    assert caught.value.field == "schedule"
+    dear = dh.Split.of(LOADS, DEAR)
+    assert dh.simulate(cluster, dear, ANY, 5, seed=1, schedule=schedule).service.min() > 0  # a toll is no obstacle
+
+
+def test_a_toll_is_paid_under_every_schedule() -> None:
+    # Constant tasks of equal workers: four results each, by whatever schedule, and each costs 0.4 s more.
+    cluster = dh.Cluster.from_columns([1.0, 1.0, 1.0], 0.0)
+    for schedule in SCHEDULES:
+        for toll in (0.0, 0.4):
+            split = dh.Split.of([4, 4, 4], dh.CodeSpec(12, toll=toll))
+            service = dh.simulate(cluster, split, dh.Stream.poisson(1e-3, 1), 3, seed=1, schedule=schedule).service
+            np.testing.assert_allclose(service, 4 * (1 + toll), rtol=1e-6)
+
+
+# At the door
+
+
+@pytest.mark.parametrize(
+    ("wish", "field"),
+    [
+        ({"lead": -1}, "lead"),
+        ({"lead": 1.5}, "lead"),
+        ({"lead": True}, "lead"),
+        ({"lead": "2"}, "lead"),
+        ({"toll": -0.1}, "toll"),
+        ({"toll": float("nan")}, "toll"),
+        ({"toll": float("inf")}, "toll"),
+        ({"toll": None}, "toll"),
+    ],
+    ids=str,
+)
+def test_impossible_leads_and_tolls_are_refused(wish: dict[str, object], field: str) -> None:
+    with pytest.raises(dh.BadInput) as caught:
+        replace(PLAIN, **wish)  # type: ignore[arg-type]
+    assert caught.value.field == field
+    with pytest.raises(dh.BadInput):
+        dh.CodeSpec.of(5, 6, **wish)  # type: ignore[arg-type]
