@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # two threads on two busy cores crawl
+
 from collections.abc import Iterator
 from typing import Any
 
@@ -65,7 +69,7 @@ def ray_cluster() -> Iterator[None]:
     """One Ray on this machine for all tests that need it."""
     import ray
 
-    ray.init(num_cpus=8, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
+    ray.init(num_cpus=8, include_dashboard=False, log_to_driver=False, logging_level=40)
     yield
     ray.shutdown()
 

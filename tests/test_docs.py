@@ -32,8 +32,10 @@ def test_numbers_quoted_from_commands() -> None:
         "docs/guides/codes.md": CliRunner()
         .invoke(
             app,
-            ["tune", str(ROOT / "examples" / "tune-gradient.toml"), "--top", "3"]
-            + ["--families", "uncoded,cyclic,fractional repetition,paper"],
+            [
+                *("tune", str(ROOT / "examples" / "tune-gradient.toml"), "--top", "3"),
+                *("--families", "uncoded,cyclic,fractional repetition,paper"),
+            ],
         )
         .stdout,
     }

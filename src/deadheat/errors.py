@@ -20,6 +20,10 @@ class BadInput(DeadheatError, ValueError):
         super().__init__(f"{field} = {_short(value)}: {problem}; {remedy}")
         self.field, self.value, self.problem, self.remedy = field, value, problem, remedy
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """What it is made of, to travel between processes."""
+        return type(self), (self.field, self.value, self.problem, self.remedy)
+
     def within(self, place: str) -> BadInput:
         """The same complaint, seen from a larger thing: 'mean' becomes 'workers[2].mean'."""
         return BadInput(f"{place}.{self.field}", self.value, self.problem, self.remedy)
@@ -30,7 +34,11 @@ class NoConvergence(DeadheatError):
 
     def __init__(self, what: str, steps: int, residual: float) -> None:
         super().__init__(f"{what} did not converge in {steps} steps (residual {residual:.3g})")
-        self.steps, self.residual = steps, residual
+        self.what, self.steps, self.residual = what, steps, residual
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """What it is made of, to travel between processes."""
+        return type(self), (self.what, self.steps, self.residual)
 
 
 def finite(field: str, value: object, remedy: str, *, above: float = -math.inf, least: float = -math.inf) -> float:

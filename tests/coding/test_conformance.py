@@ -24,7 +24,7 @@ from conformance import (
 
 from deadheat.coding import FAMILIES, codes
 
-RANDOM = int(os.environ.get("DEADHEAT_PATTERNS", "20"))  # of the large codes; 500 take a minute more
+RANDOM = int(os.environ.get("DEADHEAT_PATTERNS", "500"))  # of the large codes; they take a minute
 QUICK = {"mds"}  # large codes with little to solve
 EVERY_SUBSET = 10  # tasks up to which `decodable` is asked about every set
 

@@ -42,4 +42,5 @@ def transform_of_parts(wish: Matrix) -> Matrix:
     """
     m, length = wish.shape
     twiddle = np.exp(-2j * np.pi * np.outer(np.arange(m), np.arange(length)) / (m * length))
-    return np.asarray(np.fft.fft(wish * twiddle, axis=0).reshape(-1))
+    found = np.fft.fft(wish * twiddle.astype(wish.dtype), axis=0)
+    return found.astype(wish.dtype, copy=False).reshape(-1)

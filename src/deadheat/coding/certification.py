@@ -11,7 +11,7 @@ import numpy as np
 
 from deadheat.coding.code import Code
 from deadheat.coding.faults import IllConditioned
-from deadheat.errors import whole
+from deadheat.errors import finite, whole
 
 ALL_UPTO = 5000  # patterns that are all tried rather than sampled
 GATE_BLOCKS = 64  # lost blocks that a gate tries, so that building a large code takes a second
@@ -40,12 +40,14 @@ class Certificate:
 
 
 def certify(code: Code, samples: int = 500, seed: int = 0, *, stride: int = 1) -> Certificate:
-    """Try all patterns of K results where these are few; else `samples` at random and every lost block.
+    """Try all patterns of K results where these are few (5000 for 500 samples or more); else `samples` at random and
+    every lost block.
 
     A lost block is n - K tasks in a row, cyclically: what one slow worker takes away; every `stride`-th is tried.
     """
     samples = whole("samples", samples, "give the number of random patterns")
-    everything = math.comb(code.total, code.critical) <= ALL_UPTO
+    stride = whole("stride", stride, "give 1 to try every lost block")
+    everything = math.comb(code.total, code.critical) <= max(samples, ALL_UPTO if samples >= 500 else 0)
     gains: list[float] = []
     residual, missed = 0.0, 0
     worst: tuple[int, ...] = ()
@@ -62,11 +64,13 @@ def certify(code: Code, samples: int = 500, seed: int = 0, *, stride: int = 1) -
     return Certificate(len(gains) + missed, everything, max(gains, default=math.inf), middle, residual, missed, worst)
 
 
-def gate(code: Code, limit: float, remedy: str, samples: int = 50) -> Code:
+def gate(code: Code, limit: float, remedy: str, samples: int = 200) -> Code:
     """The code, if no lost block (of some) and no sampled pattern makes rounding errors grow beyond the limit.
 
     Raises IllConditioned, which carries the worst pattern and its gain.
     """
+    if limit != math.inf:
+        finite("limit", limit, "give by how much rounding errors may grow, such as 1e7", above=0.0)
     found = certify(code, samples, stride=max(code.total // GATE_BLOCKS, 1))
     if found.gain > limit:
         raise IllConditioned(code.family, found.worst, found.gain, limit, remedy)

@@ -1,7 +1,7 @@
 """What a code is to the rest of the house: tasks, what each needs, which results suffice, and how to put them together.
 
-The contract is small: `total`, `critical`, `cost`, `support(task)`, `recipe(done)`, `finish(ends)`. `decodable`,
-`decode` and the guard follow from it.
+The contract is small: `total`, `critical`, `cost`, `support(task)`, `decodable(done)`, a recipe for a
+pattern, and `finish(ends)`. `decode` and the guard follow from it.
 """
 
 from __future__ import annotations
@@ -16,10 +16,12 @@ from numpy.typing import NDArray
 from deadheat.coding.costs import Cost
 from deadheat.coding.faults import IllConditioned, Undecodable
 from deadheat.coding.recipes import Recipe
+from deadheat.errors import BadInput
 
 Array = NDArray[np.float64]
 Matrix = NDArray[Any]
-TOLERANCES = {"f": {2: 1e-1, 4: 1e-4, 8: 1e-8}, "c": {8: 1e-4, 16: 1e-8}}  # relative errors allowed, by precision
+# Relative errors that rounding may cause, by precision. A gain is a typical growth: 1e-9 keeps the worst to 1e-8.
+TOLERANCES = {"f": {2: 1e-1, 4: 1e-4, 8: 1e-9}, "c": {8: 1e-4, 16: 1e-9}}
 
 
 class Code(ABC):
@@ -39,6 +41,7 @@ class Code(ABC):
     encoders: tuple[Matrix, ...]
     exact: bool
     assemble: Callable[[Matrix], Matrix] | None
+    _kept: dict[tuple[int, ...], Recipe | None]
 
     @property
     @abstractmethod
@@ -63,8 +66,32 @@ class Code(ABC):
         """Whether these results determine the iteration."""
 
     @abstractmethod
+    def _recipe(self, done: tuple[int, ...]) -> Recipe | None:
+        """The recipe for a pattern, made afresh."""
+
     def recipe(self, done: Collection[int]) -> Recipe | None:
-        """How the iteration is put together from these results, or None where they do not determine it."""
+        """How the iteration is put together from these results, or None where they do not determine it.
+
+        Recipes are kept for the next time.
+        """
+        key = tuple(sorted(self._known(done)))
+        if key not in self._kept:
+            if len(self._kept) >= self.MOST_KEPT:
+                self._kept.clear()
+            self._kept[key] = self._recipe(key) if key else None
+        return self._kept[key]
+
+    def _known(self, done: Collection[int]) -> set[int]:
+        """The tasks, each once. Raises BadInput for one that there is not."""
+        found = set(done)
+        if found and not (min(found) >= 0 and max(found) < self.total):
+            odd = next(task for task in found if not 0 <= task < self.total)
+            raise BadInput("task", odd, f"{self.family} has no such task", f"take 0 to {self.total - 1}")
+        return found
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Recipes do not travel."""
+        return {name: {} if name == "_kept" else value for name, value in self.__dict__.items()}
 
     def finish(self, ends: Array) -> Array:
         """The time at which each row of arrival times (iterations, tasks) first determines its iteration."""
@@ -77,19 +104,24 @@ class Code(ABC):
         IllConditioned where rounding errors would grow by more than `limit` (by default what the precision of the
         results allows): wait for one more result and try again.
         """
-        given = {task: np.asarray(value) for task, value in results.items()}
-        found = self._put_together(given, limit, ())
-        if np.isfinite(found).all():
+        given = {task: _number(value) for task, value in results.items()}
+        shapes = {value.shape for value in given.values()}
+        if len(shapes) > 1:
+            raise BadInput("results", sorted(shapes), "of different shapes", "give results of one iteration of one job")
+        recipe = self.recipe(given) if self.decodable(given) else None
+        found = None if recipe is None else self._put_together(recipe, given, limit)
+        if found is not None and np.isfinite(found).all():
             return found
         bad = [task for task, value in given.items() if not np.isfinite(value).all()]
-        return self._put_together({t: v for t, v in given.items() if t not in bad}, limit, bad)
-
-    def _put_together(self, given: Mapping[int, Matrix], limit: float | None, rejected: Collection[int]) -> Matrix:
-        recipe = self.recipe(given) if self.decodable(given) else None
+        good = {task: value for task, value in given.items() if task not in bad}
+        recipe = self.recipe(good) if bad and self.decodable(good) else None
         if recipe is None:
-            raise Undecodable(self.family, given, self.critical, rejected)
+            raise Undecodable(self.family, good, self.critical, bad)
+        return self._put_together(recipe, good, limit)
+
+    def _put_together(self, recipe: Recipe, given: Mapping[int, Matrix], limit: float | None) -> Matrix:
         allowed = limit if limit is not None else most_gain(v.dtype for v in given.values())
-        if recipe.gain > allowed:
+        if not recipe.gain <= allowed:
             raise IllConditioned(self.family, given, recipe.gain, allowed, "wait for one more result")
         with np.errstate(invalid="ignore", over="ignore"):  # what is not finite is looked for afterwards
             wish = recipe.apply([given[task] for task in recipe.done])
@@ -103,8 +135,11 @@ class Code(ABC):
 
 
 def most_gain(dtypes: Iterable[np.dtype[Any]]) -> float:
-    """By how much rounding errors may grow: to 1e-8 in double precision, 1e-4 in single."""
-    kind = np.result_type(*set(dtypes))
-    if kind.kind not in "fc":
-        kind = np.dtype(float)
-    return float(TOLERANCES[kind.kind].get(kind.itemsize, 1e-8) / np.finfo(kind).eps)
+    """By how much rounding errors may grow: to 1e-8 in double precision, 1e-4 in single; the least precise counts."""
+    return min(float(TOLERANCES[kind.kind].get(kind.itemsize, 1e-9) / np.finfo(kind).eps) for kind in set(dtypes))
+
+
+def _number(value: Any) -> Matrix:
+    """A result as an array of real or complex numbers; whole numbers become real ones."""
+    found = np.asarray(value)
+    return found.astype(float) if found.dtype.kind in "iub" else found

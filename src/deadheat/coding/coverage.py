@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,7 @@ class CoverageCode(Code):
     encoders: tuple[Matrix, ...] = ()
     assemble: Callable[[Matrix], Matrix] | None = None
     exact: bool = True
+    _kept: dict[tuple[int, ...], Recipe | None] = field(default_factory=dict, repr=False)
 
     @property
     def total(self) -> int:
@@ -53,12 +54,12 @@ class CoverageCode(Code):
 
     def decodable(self, done: Collection[int]) -> bool:
         """Whether every part is there."""
-        return len({int(self.groups[task]) for task in done}) == self.chunks
+        return len({int(self.groups[task]) for task in self._known(done)}) == self.chunks
 
-    def recipe(self, done: Collection[int]) -> Recipe | None:
+    def _recipe(self, done: tuple[int, ...]) -> Recipe | None:
         """The first result of each part: added for a gradient, side by side for blocks."""
         first: dict[int, int] = {}
-        for task in sorted(done):
+        for task in done:
             first.setdefault(int(self.groups[task]), task)
         if len(first) < self.chunks:
             return None

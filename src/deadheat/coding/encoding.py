@@ -17,13 +17,16 @@ def encode(code: Code, blocks: Sequence[Any], operand: int = 0) -> list[Any]:
     Blocks are arrays of one shape or scipy.sparse matrices. Raises BadInput for codes without coded data (gradient
     codes mix results, not data) and for another number of blocks than the code cuts the operand into.
     """
-    if operand >= len(code.encoders):
+    if not 0 <= operand < len(code.encoders):
         known = f"it has {len(code.encoders)} coded operands"
         raise BadInput("operand", operand, f"{code.family} has no such operand: {known}", "give its place from 0 on")
     weights = code.encoders[operand]
     if len(blocks) != weights.shape[1]:
         remedy = f"cut the operand into {weights.shape[1]} blocks"
         raise BadInput("blocks", len(blocks), f"{code.family} mixes {weights.shape[1]} blocks", remedy)
+    shapes = {tuple(np.shape(block)) for block in blocks}
+    if len(shapes) > 1:
+        raise BadInput("blocks", sorted(shapes), "of different shapes", "cut the operand evenly, with zeros at the end")
     return [_mixed(row, blocks) for row in weights]
 
 
@@ -31,7 +34,7 @@ def _mixed(row: Any, blocks: Sequence[Any]) -> Any:
     used = np.flatnonzero(row)
     if used.size == 1 and row[used[0]] == 1:
         return blocks[used[0]]
-    total = row[used[0]] * blocks[used[0]]
+    total = row[used[0]].item() * blocks[used[0]]  # a number of Python's keeps the precision of the block
     for j in used[1:]:
-        total = total + row[j] * blocks[j]
+        total = total + row[j].item() * blocks[j]
     return total

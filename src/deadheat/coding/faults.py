@@ -18,6 +18,10 @@ class Undecodable(DeadheatError):
         )
         self.family, self.done, self.critical, self.rejected = family, tuple(done), critical, tuple(rejected)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """What it is made of, to travel between processes."""
+        return type(self), (self.family, self.done, self.critical, self.rejected)
+
 
 class IllConditioned(DeadheatError):
     """The results determine the iteration, but rounding errors would grow too much in putting it together.
@@ -30,7 +34,11 @@ class IllConditioned(DeadheatError):
             f"{family}: decoding {len(done)} results multiplies rounding errors by {gain:.3g}, at most {limit:.3g} is"
             f" allowed; {remedy}"
         )
-        self.family, self.done, self.gain, self.limit = family, tuple(done), gain, limit
+        self.family, self.done, self.gain, self.limit, self.remedy = family, tuple(done), gain, limit, remedy
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """What it is made of, to travel between processes."""
+        return type(self), (self.family, self.done, self.gain, self.limit, self.remedy)
 
 
 def _some(tasks: Collection[int]) -> str:

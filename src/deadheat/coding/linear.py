@@ -69,10 +69,10 @@ class LinearCode(Code):
         """The task's result from the results of its chunks."""
         chunks, weights = self.support(task)
         if self.parts == 1:
-            return np.asarray(sum(w * values[j] for j, w in zip(chunks, weights[:, 0], strict=True)))
+            return np.asarray(sum(w * values[j] for j, w in zip(chunks, weights[:, 0].tolist(), strict=True)))
         pieces = (
             w * piece
-            for j, row in zip(chunks, weights, strict=True)
+            for j, row in zip(chunks, weights.tolist(), strict=True)
             for w, piece in zip(row, np.split(np.ravel(values[j]), self.parts), strict=True)
         )
         return np.asarray(sum(pieces))
@@ -88,19 +88,42 @@ class LinearCode(Code):
 
     def decodable(self, done: Collection[int]) -> bool:
         """Whether these results determine the wish."""
-        count = len(set(done))
-        if count >= self.critical:
+        found = self._known(done)
+        if len(found) >= self.critical:
             return True
-        return self.exact and 0 < self.least <= count and self.recipe(done) is not None
+        if not self.exact or not 0 < self.least <= len(found):
+            return False
+        covered = np.count_nonzero(self.rows[list(found)], axis=0) > 0  # what is wished must be there at all
+        return bool(covered[self._wished].all()) and self.recipe(found) is not None
 
-    def recipe(self, done: Collection[int]) -> Recipe | None:
-        """The weights for a pattern, or None where it does not determine the wish; kept for the next time."""
-        key = tuple(sorted(set(done)))
-        if key not in self._kept:
-            if len(self._kept) >= self.MOST_KEPT:
-                self._kept.clear()
-            self._kept[key] = self._weights(key) if key else None
-        return self._kept[key]
+    def finish(self, ends: Array) -> Array:
+        """The K-th result, or the first that happens to suffice; by bisection, since more results never tell less."""
+        if not self.least:
+            return super().finish(ends)
+        found = np.empty(len(ends))
+        for row, order in enumerate(np.argsort(ends, axis=1).tolist()):
+            low, high = self.least - 1, self.critical
+            while high - low > 1:
+                middle = (low + high) // 2
+                low, high = (low, middle) if self.decodable(order[:middle]) else (middle, high)
+            found[row] = ends[row, order[high - 1]]
+        return found
+
+    @cached_property
+    def _wished(self) -> NDArray[np.bool_]:
+        """The symbols that are wished for."""
+        return np.asarray(np.any(self.target != 0, axis=0))
+
+    @cached_property
+    def _plain(self) -> NDArray[np.int64]:
+        """For each task the wish that its result is, as it is; -1 for none."""
+        wishes = {row.tobytes(): place for place, row in enumerate(self.target.astype(self.rows.dtype))}
+        return np.array([wishes.get(row.tobytes(), -1) for row in self.rows])
+
+    @cached_property
+    def _symbols(self) -> NDArray[np.int64]:
+        """For each task the symbol that its result is; -1 for a mixture."""
+        return units(self._reduced[0])
 
     @cached_property
     def _reduced(self) -> tuple[Matrix, Matrix]:
@@ -110,27 +133,26 @@ class LinearCode(Code):
         basis = np.linalg.qr(np.vstack([self.rows, self.target]).T)[0].conj()
         return self.rows @ basis, self.target @ basis
 
-    def _weights(self, done: tuple[int, ...]) -> Recipe | None:
+    def _recipe(self, done: tuple[int, ...]) -> Recipe | None:
         every, target = self._reduced
-        rows = every[list(done)]
-        places = np.full(len(self.target), -1)
-        plain, wished = units(rows), units(target)
-        for place, symbol in enumerate(plain):
-            if symbol >= 0:
-                places[wished == symbol] = place
+        tasks = list(done)
+        rows = every[tasks]
+        places = np.full(len(target), -1)
+        plain = self._plain[tasks]
+        places[plain[plain >= 0]] = np.flatnonzero(plain >= 0)
         missing = places < 0
         if not missing.any():
             return Weights(done, places, np.empty((0, len(done))), 1.0, 0.0)
-        weights = self._solve(rows, target[missing], plain)
+        weights = self._solve(rows, target[missing], self._symbols[tasks])
         gap = weights @ rows - target[missing]
         size = np.linalg.norm(target[missing], axis=1)
         residual = float((np.linalg.norm(gap, axis=1) / size).max())
         # A result is about as large as its row; an error in it is mixed with the same weight.
         gain = max(float((np.linalg.norm(weights * np.linalg.norm(rows, axis=1), axis=1) / size).max()), 1.0)
-        if self.exact and residual > MISSED:
-            if len(done) < self.critical:
+        if self.exact:
+            if residual > MISSED and len(done) < self.critical:
                 return None
-            gain = max(gain, residual / float(np.finfo(float).eps))  # they suffice, but hardly a digit is left
+            gain = max(gain, residual / float(np.finfo(float).eps))  # what the weights miss is lost as well
         return Weights(done, places, weights, gain, residual)
 
     @staticmethod

@@ -71,22 +71,17 @@ class PeelingCode(Code):
     def mix(self, task: int, values: Any) -> Matrix:
         """The task's result from those of its blocks."""
         blocks, weights = self.support(task)
-        return np.asarray(sum(w * values[j] for j, w in zip(blocks, weights[:, 0], strict=True)))
+        return np.asarray(sum(w * values[j] for j, w in zip(blocks, weights[:, 0].tolist(), strict=True)))
 
     def decodable(self, done: Collection[int]) -> bool:
         """Whether peeling gets through."""
-        return len(set(done)) >= self.least and self.recipe(done) is not None
+        return len(self._known(done)) >= self.least and self.recipe(done) is not None
 
-    def recipe(self, done: Collection[int]) -> Recipe | None:
-        """The order in which the symbols come out; kept for the next time."""
-        key = tuple(sorted(set(done)))
-        if key not in self._kept:
-            if len(self._kept) >= self.MOST_KEPT:
-                self._kept.clear()
-            peeler = _Peeler(self)
-            through = [peeler.add(task) for task in key]
-            self._kept[key] = Peeling(self, key, peeler.steps) if any(through) else None
-        return self._kept[key]
+    def _recipe(self, done: tuple[int, ...]) -> Recipe | None:
+        """The order in which the symbols come out."""
+        peeler = _Peeler(self)
+        through = [peeler.add(task) for task in done]
+        return Peeling(self, done, peeler.steps) if any(through) else None
 
     def finish(self, ends: Array) -> Array:
         """Arrival by arrival: each result is peeled as far as it goes when it comes."""
@@ -191,5 +186,5 @@ class Peeling:
                     total += values[j]
                 else:
                     total -= w * values[j]
-            values[symbol] = total if own == 1 else total / total.dtype.type(own)
+            values[symbol] = total if own == 1 else -total if own == -1 else total / own
         return values

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 Matrix = NDArray[Any]
 AT_ONCE = 2**17  # numbers of a block of results: 1 MiB of doubles stays in the cache (bench_decode)
+BLOCK = 2**15  # numbers of the sum at a time, where few are wished for (bench_decode)
+FEW = 4  # wishes up to which adding up row by row is faster than a product
 
 
 class Recipe(Protocol):
@@ -49,10 +51,8 @@ class Weights:
         """One pass: a block of every result at a time, so that each number is fetched from memory once."""
         shape = np.shape(results[0])
         flat = [np.reshape(r, -1) for r in results]
-        kinds = [self.mixed.dtype] if len(self.mixed) and self.mixed.dtype.kind == "c" else []
+        kinds = [np.complex64] if len(self.mixed) and self.mixed.dtype.kind == "c" else []
         found = np.empty((len(self.plain), flat[0].size), np.result_type(*kinds, *{r.dtype for r in flat}))
-        if found.dtype.kind in "iub":
-            found = found.astype(float)
         for wish in np.flatnonzero(self.plain >= 0):
             found[wish] = flat[int(self.plain[wish])]
         if len(self.mixed):
@@ -64,19 +64,28 @@ def mix(weights: Matrix, flat: Sequence[Matrix], found: Matrix, wishes: NDArray[
     """found[wishes] = weights @ flat, block by block."""
     used = np.flatnonzero(np.any(weights != 0, axis=0))
     kept, taken = weights[:, used].astype(found.dtype), [flat[int(i)] for i in used]
-    if not taken:
-        found[wishes] = 0
+    if len(wishes) <= FEW and all(row.dtype == found.dtype and row.flags.c_contiguous for row in taken):
+        for wish, row in zip(wishes, kept, strict=True):
+            _add_up(row, taken, found[wish])
         return
-    size = taken[0].size
-    step = max(AT_ONCE // len(taken), 64)
+    size = flat[0].size
+    step = max(AT_ONCE // max(len(taken), 1), 64)
     block = np.empty((len(taken), min(step, size)), found.dtype)
-    whole = len(wishes) == len(found)
     for first in range(0, size, step):
         last = min(first + step, size)
         part = block[:, : last - first]
         for place, row in enumerate(taken):
             part[place] = row[first:last]
-        if whole:
-            np.matmul(kept, part, out=found[:, first:last])
-        else:
-            found[wishes, first:last] = kept @ part
+        found[wishes, first:last] = kept @ part
+
+
+def _add_up(weights: Matrix, rows: Sequence[Matrix], total: Matrix) -> None:
+    """total = weights @ rows: the sum stays in the cache while every row passes once."""
+    from scipy.linalg.blas import get_blas_funcs  # 50 ms to import: when first needed
+
+    axpy = get_blas_funcs("axpy", dtype=total.dtype)
+    total[...] = 0
+    for first in range(0, total.size, BLOCK):
+        part = total[first : first + BLOCK]
+        for w, row in zip(weights, rows, strict=True):
+            axpy(row[first : first + BLOCK], part, a=w)

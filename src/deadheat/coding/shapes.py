@@ -18,6 +18,7 @@ class Shape:
 
     settings: what tells it from other shapes of the same size, such as {"reuse": True}.
     any_critical: any K results suffice, so that the exact law of an iteration holds.
+    least: the fewest results that can suffice, where these are fewer than K.
     """
 
     family: str
@@ -29,6 +30,12 @@ class Shape:
     settings: Mapping[str, object] = field(default_factory=dict)
     any_critical: bool = True
     exact: bool = True
+    least: int = 0
+
+    @property
+    def fewest(self) -> int:
+        """The fewest results that can suffice."""
+        return self.least or self.critical
 
 
 @dataclass(frozen=True)

@@ -16,19 +16,17 @@ Array = NDArray[np.float64]
 def assignment_moments(cluster: Cluster, loads: ArrayLike) -> tuple[Array, Array]:
     """E[T_{p,kappa_p}] and E[T_{p,kappa_p}^2] of each worker, for tasks of one unit of the cluster's work.
 
-    With m, s the moments of a task and c the shift: E = c I + kappa m and
-    E[T^2] = c^2 I + 2 kappa c m + kappa (s^2 + m^2) + kappa (kappa - 1) m^2.
+    With m, s the moments of a task and c the shift: E = c I + kappa m and E[T^2] = E^2 + kappa s^2, which is the
+    paper's c^2 I + 2 kappa c m + kappa (s^2 + m^2) + kappa (kappa - 1) m^2.
     """
-    given = np.asarray(loads, float)
-    kappa = np.where(given > 0, given + cluster.lead, 0.0)
-    c = np.where(kappa > 0, cluster.comm, 0.0)
-    m, s = cluster.mean, cluster.std
-    first = c + kappa * m
-    second = c**2 + 2 * kappa * c * m + kappa * (s**2 + m**2) + kappa * (kappa - 1) * m**2
-    return first, second
+    kappa = np.asarray(loads, float)
+    busy = kappa > 0
+    first = np.where(busy, cluster.ready, 0.0) + kappa * cluster.pace
+    spread = np.where(busy, kappa + cluster.lead, 0.0) * cluster.std**2
+    return first, first**2 + spread
 
 
 def start_scores(cluster: Cluster, gamma: float) -> Array:
     """a_p: the score E[T] + gamma E[T^2] that an assignment has just above no load at all (opt2)."""
-    c = cluster.comm + cluster.lead * cluster.mean
+    c = cluster.ready
     return np.asarray(c + gamma * (c**2 + cluster.lead * cluster.std**2))

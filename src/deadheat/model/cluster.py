@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from deadheat.errors import BadInput
 from deadheat.model.code_spec import CodeSpec
-from deadheat.model.laws import Law, shifted
+from deadheat.model.laws import Law
 from deadheat.model.worker import Worker
 
 Array = NDArray[np.float64]
@@ -21,7 +21,8 @@ Array = NDArray[np.float64]
 class Cluster(Sequence[Worker]):
     """A sequence of workers; .mean, .std, .comm and .capacity are read-only arrays, one entry per worker.
 
-    lead: where the unit of work is one task, how many units each worker does before its first result (see CodeSpec).
+    lead, toll: where the unit of work is one task, how many units each worker does before its first result, and the
+    seconds that each result costs besides (see CodeSpec).
     """
 
     mean: Array
@@ -29,6 +30,7 @@ class Cluster(Sequence[Worker]):
     comm: Array
     capacity: Array
     lead: int = 0
+    toll: float = 0.0
     _names: tuple[str, ...] | None
     _laws: tuple[Any, ...]  # one for each worker, or a single one for all
 
@@ -132,14 +134,22 @@ class Cluster(Sequence[Worker]):
 
     def tasks(self, spec: CodeSpec) -> Cluster:
         """The cluster whose unit of work is one task of a code."""
-        found = self.scaled(spec.work)
-        if spec.toll:
-            laws = tuple(shifted(law, spec.toll) for law in found.laws)
-            found = found._with(found.mean + spec.toll, found.std, found.capacity, laws)
-        if spec.lead:
-            found = found._with(found.mean, found.std, found.capacity, found._laws)
-            found.lead = spec.lead
+        if not (spec.lead or spec.toll):
+            return self.scaled(spec.work)
+        scaled = self.scaled(spec.work)
+        found = scaled._with(scaled.mean, scaled.std, scaled.capacity, scaled._laws)
+        found.lead, found.toll = spec.lead, spec.toll
         return found
+
+    @property
+    def pace(self) -> Array:
+        """Seconds from one result of a worker to its next, on average."""
+        return self.mean + self.toll
+
+    @property
+    def ready(self) -> Array:
+        """Seconds until a worker begins with its first result, on average: its distance, and what leads."""
+        return self.comm + self.lead * self.mean
 
     def farther(self, seconds: float) -> Cluster:
         """The same workers, each so many seconds per iteration farther away."""

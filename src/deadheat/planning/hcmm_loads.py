@@ -22,7 +22,8 @@ LEAST_SHIFT = 0.01  # of the mean: without any shift HCMM would give a worker al
 
 def hcmm(cluster: Cluster, spec: CodeSpec, gamma: float = 1.0) -> Split:
     """Tasks in HCMM's proportion 1/lambda_p."""
-    rate = 1 / (_fitted(cluster)[1] * _height(cluster))
+    tasks = cluster.tasks(spec)
+    rate = 1 / (_fitted(tasks)[1] * _height(tasks))
     return by_weight(cluster, spec, rate / rate.max(), gamma, "hcmm")
 
 
@@ -34,8 +35,8 @@ def hcmm_redundancy(cluster: Cluster) -> float:
 
 def _fitted(cluster: Cluster) -> tuple[Array, Array]:
     """The shift a and the scale 1/mu of the shifted exponential that has a worker's mean and std."""
-    scale = np.clip(cluster.std, 1e-9 * cluster.mean, (1 - LEAST_SHIFT) * cluster.mean)
-    return cluster.mean - scale, scale
+    scale = np.clip(cluster.std, 1e-9 * cluster.pace, (1 - LEAST_SHIFT) * cluster.pace)
+    return cluster.pace - scale, scale
 
 
 def _height(cluster: Cluster) -> Array:

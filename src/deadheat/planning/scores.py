@@ -55,7 +55,7 @@ class Moments:
 
     def on(self, cluster: Cluster) -> MomentsCurve:
         """a = c + gamma c^2, b = m + 2 gamma c m + gamma sigma^2 and gamma m^2 (opt2); what leads joins the shift c."""
-        m, s, c, gamma = cluster.mean, cluster.std, cluster.comm + cluster.lead * cluster.mean, self.gamma
+        m, s, c, gamma = cluster.pace, cluster.std, cluster.ready, self.gamma
         return MomentsCurve(start_scores(cluster, gamma), m + gamma * (2 * c * m + s**2), gamma * m**2)
 
 
@@ -99,25 +99,42 @@ class Quantile:
 
     def on(self, cluster: Cluster) -> QuantileCurve:
         """The shift, and the mean and variance of a task."""
-        return QuantileCurve(cluster.comm + cluster.lead * cluster.mean, cluster.mean, cluster.std**2, self.level)
+        return QuantileCurve(
+            cluster.comm,
+            cluster.mean,
+            cluster.std**2,
+            self.level,
+            np.full(len(cluster), float(cluster.lead)),
+            cluster.toll,
+        )
 
 
 @dataclass(frozen=True)
 class QuantileCurve:
-    """c_p + the quantile of a gamma law of shape kappa m^2/sigma^2 and scale sigma^2/m."""
+    """c_p + the quantile of a gamma law of shape kappa m^2/sigma^2 and scale sigma^2/m, kappa tasks and what leads."""
 
-    start: Array
+    comm: Array
     mean: Array
     var: Array
     level: float
+    lead: Array
+    toll: float
+
+    @property
+    def start(self) -> Array:
+        """The distance and what leads."""
+        return self.comm + self._quantile(self.lead)
 
     def rise(self, loads: Array) -> Array:
-        """The quantile of kappa tasks in a row."""
+        """The quantile of kappa tasks in a row, behind what leads."""
+        return self._quantile(loads + self.lead) - self._quantile(self.lead) + loads * self.toll
+
+    def _quantile(self, count: Array) -> Array:
         m, v = self.mean, self.var
         with np.errstate(divide="ignore", invalid="ignore"):
-            random = np.asarray(special.gammaincinv(loads * m**2 / v, self.level) * (v / m))
+            random = np.asarray(special.gammaincinv(count * m**2 / v, self.level) * (v / m))
         # Without spread, or with so little that the inverse fails, it is the mean.
-        return np.where((v > 1e-12 * m**2) & np.isfinite(random), random, loads * m)
+        return np.where((v > 1e-12 * m**2) & np.isfinite(random) & (count > 0), random, count * m)
 
     def loads(self, rise: Array) -> tuple[Array, Array]:
         """By bisection between 0 and a load whose quantile is beyond; the derivative by a small step."""
@@ -136,4 +153,6 @@ class QuantileCurve:
 
     def of(self, workers: NDArray[np.bool_]) -> QuantileCurve:
         """Some of the workers."""
-        return QuantileCurve(self.start[workers], self.mean[workers], self.var[workers], self.level)
+        return QuantileCurve(
+            self.comm[workers], self.mean[workers], self.var[workers], self.level, self.lead[workers], self.toll
+        )

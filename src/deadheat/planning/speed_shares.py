@@ -13,5 +13,5 @@ from deadheat.planning.ratios import by_weight
 
 def proportional(cluster: Cluster, spec: CodeSpec, gamma: float = 1.0) -> Split:
     """Tasks in proportion to 1/E[T_p]."""
-    speed = 1 / cluster.mean
+    speed = 1 / cluster.tasks(spec).pace
     return by_weight(cluster, spec, speed / speed.max(), gamma, "proportional")

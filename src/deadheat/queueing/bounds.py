@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from deadheat.model import Cluster, CodeSpec, Stream, Switching
-from deadheat.model.laws import Deterministic, ExactlyShifted, Gamma, ShiftedExponential, Weibull
+from deadheat.model.laws import Deterministic, Gamma, ShiftedExponential, Weibull
 from deadheat.queueing.forecasts import Forecast, of_loads
 from deadheat.queueing.waiting import mean_delay
 
-NEW_BETTER_THAN_USED = (Gamma, Weibull, Deterministic, ShiftedExponential, ExactlyShifted)  # while std <= mean
+NEW_BETTER_THAN_USED = (Gamma, Weibull, Deterministic, ShiftedExponential)  # while std <= mean
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ def lower_bound(cluster: Cluster, spec: CodeSpec, stream: Stream) -> Bound:
     It averages the shifts of ALL workers, so a worker that is far away and never used raises it above delays that are
     reached: there `genie_bound` is the one to trust.
     """
-    speed = float((1 / cluster.tasks(spec).mean).sum())
+    speed = float((1 / cluster.tasks(spec).pace).sum())
     service = stream.iterations * (spec.critical / speed + float(cluster.comm.mean()))
     return Bound(service, mean_delay(stream, service, 0.0))
 
@@ -47,7 +47,7 @@ def fluid_bound(tasks: Cluster, critical: int) -> float:
     light = tasks.std <= (1 + 1e-9) * tasks.mean
     if not (light.all() and all(isinstance(law, NEW_BETTER_THAN_USED) for law in tasks.laws)):
         return 0.0
-    return float(tasks.comm.min() + critical / (1 / tasks.mean).sum())
+    return float(tasks.comm.min() + critical / (1 / tasks.pace).sum())
 
 
 def genie_bound(cluster: Cluster, spec: CodeSpec, stream: Stream, condition: Switching | None = None) -> Forecast:

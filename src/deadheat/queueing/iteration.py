@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from deadheat.errors import BadInput
 from deadheat.model import Cluster, Split, Switching
-from deadheat.model.laws import Law, Sums, sums_of
+from deadheat.model.laws import Law, Sums, results_by, sums_of
 from deadheat.queueing.counting import counts, total, without_each
 from deadheat.queueing.quadrature import Integrals, integrate
 
@@ -58,7 +58,8 @@ class IterationLaw:
             raise BadInput("loads", int(given.sum()), f"fewer than the {critical} tasks needed", "raise the loads")
         self._busy = np.flatnonzero(given > 0)
         self._loads = given[self._busy]
-        self._lead = tasks.lead
+        self._lead, self._toll = tasks.lead, tasks.toll
+        self._ready, self._pace = tasks.ready[self._busy], tasks.pace[self._busy]
         # The chance of each state, and how many times slower a worker is in it.
         self._states = (
             [(1.0, 1.0)] if condition is None else [(1 - condition.share, 1.0), (condition.share, condition.factor)]
@@ -177,14 +178,14 @@ class IterationLaw:
 
     def _fluid(self) -> float:
         """When the iteration would end if every task took its mean: the middle of the law, roughly."""
-        ready = self._comm + self._lead * self._mean
-        ends = ready + self._loads * self._mean
+        ready, pace = self._ready, self._pace
+        ends = ready + self._loads * pace
         if not self.purge:
             return float(ends.max())
         low, high = float(ready.min()), float(ends.max())
         for _ in range(60):
             middle = (low + high) / 2
-            placed = np.minimum(np.maximum(middle - ready, 0.0) / self._mean, self._loads).sum()
+            placed = np.minimum(np.maximum(middle - ready, 0.0) / pace, self._loads).sum()
             low, high = (middle, high) if placed < self.critical else (low, middle)
         return high
 
@@ -220,10 +221,10 @@ class IterationLaw:
 
     def _finished(self, p: int, t: Array, tables: Sequence[Sums]) -> Array:
         """F_p(t): the probability that worker p has finished its whole assignment."""
-        units = int(self._loads[p]) + self._lead
-        since = np.maximum(t - self._comm[p], 0.0)
-        found = sum(chance * tables[p].cdf(units, since / slow) for chance, slow in self._states)
-        return np.where(t >= self._comm[p], found, 0.0)
+        load = int(self._loads[p])
+        since = np.maximum(t - self._comm[p] - load * self._toll, 0.0)
+        found = sum(chance * tables[p].cdf(load + self._lead, since / slow) for chance, slow in self._states)
+        return np.where(t >= self._comm[p] + load * self._toll, found, 0.0)
 
     def _survival(self, t: Array, tables: Sequence[Sums]) -> Array:
         if self.purge:
@@ -240,11 +241,13 @@ class IterationLaw:
         latest, caps = int(np.argmax(t)), self._caps(float(t.max()))
         found = []
         for p, cap in enumerate(caps):
-            since = np.maximum(t - self._comm[p], 0.0)
-            units = sum(chance * tables[p].upto(int(cap), since / slow) for chance, slow in self._states)
-            done = np.where(t >= self._comm[p], units, 0.0)[self._lead :]
-            if not len(done):  # not even what leads can be done by then
-                done = np.zeros((1, t.size))
+            since, most = np.maximum(t - self._comm[p], 0.0), int(cap) - self._lead
+            if most <= 0:  # not even what leads can be done by then
+                found.append(counts(np.zeros((1, t.size))))
+                continue
+            by = (results_by(tables[p], most, self._lead, self._toll, slow, since) for _, slow in self._states)
+            units = sum(chance * rows for (chance, _), rows in zip(self._states, by, strict=True))
+            done = np.where(t >= self._comm[p], units, 0.0)
             found.append(counts(done[: max(np.count_nonzero(done[:, latest] > NEVER), 1)]))
         return found
 

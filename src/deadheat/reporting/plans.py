@@ -63,7 +63,7 @@ def _forecast(forecast: Forecast) -> dict[str, Any]:
 
 def print_plan(plan: Plan, console: Console) -> None:
     """Print one row per worker, then what to expect, the bounds and the advice."""
-    split = plan.split
+    split, _ = plan.split, plan.forecast  # what theory cannot tell is refused before anything is printed
     kind = POLICY_NAMES.get(split.policy, split.policy)
     console.print(
         f"[bold]{split.policy}[/] split ({kind}) of {split.spec.total} tasks, {split.spec.critical} of them needed;"
@@ -86,7 +86,7 @@ def _workers(plan: Plan) -> Table:
     busy_parts = plan.forecast.law.busy
     rows = zip(
         tasks.names,
-        tasks.mean,
+        tasks.pace,
         tasks.comm,
         split.shares,
         split.loads,

@@ -34,8 +34,8 @@ def ranking_json(ranking: Ranking, workers: Sequence[str], version: str, seed: i
 def ranking_table(ranking: Ranking) -> dict[str, NDArray[Any]]:
     """The ranking as columns, one row per choice."""
     rows = [_row(choice) for choice in ranking]
-    kept = [key for key in rows[0] if key not in ("loads", "delay_interval", "settings")]
-    return {key: np.array([row[key] for row in rows]) for key in kept}
+    texts = ("loads", "settings", "delay_interval")
+    return {key: np.array([str(row[key]) if key in texts else row[key] for row in rows]) for key in rows[0]}
 
 
 def print_ranking(ranking: Ranking, console: Console, top: int) -> None:

@@ -43,6 +43,7 @@ class Batch:
         """
         lead = self.tasks.lead
         times = self.durations(worker, count + lead)
+        times[lead:] += self.tasks.toll
         if pause:
             times[lead + after :] += pause
         times[0] += self.tasks.comm[worker]

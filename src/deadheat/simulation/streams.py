@@ -15,7 +15,7 @@ from deadheat.simulation.conditions import Condition
 from deadheat.simulation.lengths import Source, all_needed, batches, by_task, exact, is_exact
 from deadheat.simulation.queue import starts
 from deadheat.simulation.randomness import child, root
-from deadheat.simulation.schedules import SCHEDULES, Schedule, Static
+from deadheat.simulation.schedules import SCHEDULES, Decodable, Schedule, Static
 from deadheat.simulation.schedules.schedule import kth
 from deadheat.simulation.schedules.static import results
 from deadheat.simulation.timelines import timeline_of
@@ -65,7 +65,7 @@ def simulate(
         "seed": seeds.entropy, "jobs": jobs, "iterations": stream.iterations, "loads": split.loads.tolist(),
         "critical": split.spec.critical, "purge": purge, "schedule": type(chosen).__name__, "overhead": extra,
     }  # fmt: skip
-    if split.spec.lead and not isinstance(chosen, Static):
+    if split.spec.lead and not isinstance(chosen, (Static, Decodable)):
         problem = "tasks that share chunks must stay where they were planned"
         raise BadInput("schedule", schedule, problem, 'use schedule="static", or a code without reuse')
     if not isinstance(chosen, Static) and (timeline or purge is not True):

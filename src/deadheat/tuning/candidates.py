@@ -9,7 +9,7 @@ from deadheat.coding import FAMILIES, Family, Shape, family
 from deadheat.errors import BadInput, nearest
 from deadheat.model import Cluster, CodeSpec, Overhead, Search, Stream, Workload
 from deadheat.simulation import SCHEDULES
-from deadheat.tuning.policies import policy
+from deadheat.tuning.policies import POLICIES
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,11 +29,10 @@ def candidates(workload: Workload, stream: Stream, search: Search) -> Iterator[C
     Codes that only come near the result are tried where they are named, and a code without a task to spare is none.
     """
     families = _families(workload.kind, search.families)
-    for name in search.policies:
-        policy(name)
-    for name in search.schedules:
-        if name not in SCHEDULES:
-            raise BadInput("search.schedules", name, "no such schedule", nearest(str(name), SCHEDULES))
+    for field, names, known in (("policies", search.policies, POLICIES), ("schedules", search.schedules, SCHEDULES)):
+        for name in names:
+            if not isinstance(name, str) or name not in known:
+                raise BadInput(f"search.{field}", name, "no such name", nearest(str(name), known))
     seen = set()
     named = search.families is not None
     for critical in search.critical:
@@ -69,22 +68,27 @@ def _families(kind: str, names: tuple[str, ...] | None) -> list[Family]:
     return found
 
 
+def toll(workload: Workload, result: float) -> float:
+    """The seconds that a result of that size, as a part of the plain one's, costs its worker."""
+    return workload.per_result + result * workload.result / workload.bandwidth
+
+
 def _ways(shape: Shape, workload: Workload, stream: Stream, search: Search) -> Iterator[Candidate]:
     """The shape under each policy and schedule that makes sense for it."""
     cost = shape.cost
-    toll = workload.per_result + cost.result * workload.result / workload.bandwidth
-    spec = CodeSpec.of(shape.critical, shape.total, cost.work * workload.work, cost.lead, toll)
+    each = toll(workload, cost.result)
+    spec = CodeSpec.of(shape.critical, shape.total, cost.work * workload.work, cost.lead, each)
     overhead = Overhead(
         cost.encode * workload.data / workload.speed / stream.iterations,  # once for all iterations of a job
         cost.decode * workload.result / workload.speed,
         workload.update,
     )
-    for schedule in search.schedules:
+    for schedule in dict.fromkeys(search.schedules):
         if schedule != "static" and (cost.lead or not shape.any_critical):
             continue  # shared chunks and coverage need the tasks to be where they were planned
         if schedule == "top-up" and shape.critical == shape.total:
             continue  # there is no spare task
-        for name in search.policies:
+        for name in dict.fromkeys(search.policies):
             if name == "fastest" and not (shape.any_critical and schedule == "static"):
                 continue  # it minimises the time of the K-th result of a static split
             if schedule in ("pull", "speculative") and name != search.policies[0]:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.model import Cluster, CodeSpec, Split
-from deadheat.model.laws import sums_of
+from deadheat.model.laws import results_by, sums_of
 from deadheat.planning import caps, split
 from deadheat.queueing import IterationLaw
 from deadheat.queueing.counting import chance, counts, halves_without_each, total
@@ -43,7 +43,7 @@ def fastest(cluster: Cluster, spec: CodeSpec, gamma: float = 1.0) -> Split:
 
 def _earliest(tasks: Cluster, total: int) -> Loads:
     """Give each next task to whoever would finish it first if every task took its mean."""
-    m, c, most = tasks.mean, tasks.comm + tasks.lead * tasks.mean, np.minimum(caps(tasks), total)
+    m, c, most = tasks.pace, tasks.ready, np.minimum(caps(tasks), total)
 
     def done(by: float) -> Loads:
         return np.asarray(np.minimum(np.floor(np.maximum(by - c, 0.0) / m), most), np.int64)
@@ -124,6 +124,7 @@ class _Search:
             since = self._times - self._tasks.comm[p]
             lead = self._tasks.lead
             table = sums_of(self._tasks.laws[p], upto + lead, float(max(since.max(), 0.0)) + float(self._tasks.mean[p]))
-            rows = np.where(since >= 0, table.upto(upto + lead, np.maximum(since, 0.0))[lead:], 0.0)
+            by = results_by(table, upto, lead, self._tasks.toll, 1.0, np.maximum(since, 0.0))
+            rows = np.where(since >= 0, by, 0.0)
             self._rows[p] = rows
         return rows[:most]

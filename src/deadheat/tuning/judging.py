@@ -132,22 +132,24 @@ class Judge:
 
     def least_delay(self, candidate: Candidate) -> float:
         """A delay below which no split of the candidate's tasks can come; next to 0 where there is no such bound."""
-        iteration = fluid_bound(self.cluster.tasks(candidate.spec), candidate.spec.critical)
-        return self.delay(iteration + candidate.overhead.total, 0.0)
+        iteration = fluid_bound(self.cluster.tasks(candidate.spec), candidate.shape.fewest) + candidate.overhead.total
+        return self.delay(iteration, 0.0) if iteration > 0 else 0.0
 
-    def ideal(self, work: float, critical: int) -> float:
+    def ideal(self, work: float, critical: int, toll: float) -> float:
         """The mean iteration if the plain work, in K parts, went through workers that are never without a task.
 
         NaN where theory does not know it.
         """
         if self.condition is not None and not self.condition.independent:
             return math.nan
-        spec = CodeSpec(critical, 1.0, work / critical)
+        spec = CodeSpec(critical, 1.0, work / critical, toll=toll)
         loads = np.full(len(self.cluster), critical)
         return IterationLaw(self.cluster.tasks(spec), loads, critical, condition=self.condition).mean
 
     def delay(self, iteration: float, iteration_std: float) -> float:
         """The mean delay of jobs with such iterations."""
+        if not math.isfinite(iteration):
+            return math.inf
         mean, std = service_moments(self.stream.iterations, iteration, iteration_std)
         return mean_delay(self.stream, mean, std) if mean < self.stream.interarrival_mean else math.inf
 
@@ -173,6 +175,10 @@ class Judge:
             times = np.append(times, lengths.reshape(-1, run).mean(axis=1))
             if not shape.any_critical:
                 arrived.append(np.count_nonzero(results(batch) <= lengths[:, None]) / lengths.size)
+            if not np.isfinite(times).all():  # at times nobody can finish it
+                return Expected(math.inf, math.inf, math.inf, 0.0, float(shape.critical))
+            if times.size < 2:
+                continue
             reached, std = interval(times), float(times.std(ddof=1)) * math.sqrt(run)
             lost = self.delay(reached.low + candidate.overhead.total, std) > best
             if reached.precision <= PRECISION or lost:

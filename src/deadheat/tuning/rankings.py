@@ -76,10 +76,12 @@ class Ranking(Sequence[Choice]):
                 f"{wins}: it saves {1 - best.delay / plain.delay:.1%} of the {plain.delay:.4g} s of the best uncoded"
                 f" choice, {plain}{_at_most(room)}."
             )
+        need = (
+            "" if math.isnan(room) else f"a code would have to do less than {1 / (1 - room):.3f} times the plain work"
+        )
         return (
-            f"{wins}; coding does not pay here: a code would have to do less than {1 / (1 - room):.3f} times the plain"
-            f" work{_at_most(room)}, and the best, {code}, does {code.work_factor:.3g} times and takes"
-            f" {code.delay:.4g} s."
+            f"{wins}; coding does not pay here: {need}{_at_most(room)}{', and ' if need else ''}the best, {code}, does"
+            f" {code.work_factor:.3g} times and takes {code.delay:.4g} s."
         )
 
 

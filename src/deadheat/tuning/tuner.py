@@ -14,7 +14,7 @@ from deadheat.errors import BadInput
 from deadheat.model import Cluster, Search, Stream, Switching, Workload
 from deadheat.model.scenario import EVERYTHING
 from deadheat.simulation.replications import seeds
-from deadheat.tuning.candidates import Candidate, at_hand, candidates
+from deadheat.tuning.candidates import Candidate, at_hand, candidates, toll
 from deadheat.tuning.judging import Choice, Judge
 from deadheat.tuning.rankings import Ranking
 
@@ -37,8 +37,11 @@ def tune(
 
     condition: workers that are slow for whole iterations. seed: of the simulations, where theory has no law.
     """
-    if not isinstance(workload, Workload):
-        raise BadInput("workload", workload, "not a Workload", 'give Workload("gradient", work)')
+    for name, value, kind in (("workload", workload, Workload), ("search", search, Search)):
+        if not isinstance(value, kind):
+            raise BadInput(name, value, f"not a {kind.__name__}", f"give a {kind.__name__}")
+    if condition is not None and not isinstance(condition, Switching):
+        raise BadInput("condition", condition, "not a Switching", "give Switching(factor, enter, leave)")
     workers = at_hand(cluster, workload)
     every = list(candidates(workload, stream, search))
     if not every:
@@ -47,10 +50,17 @@ def tune(
     bounds = {one: judge.least_delay(one) for one in every}
     judged: list[Choice] = []
     best = math.inf
+    unfit: BadInput | None = None
 
     def look(one: Candidate) -> None:
-        nonlocal best
-        judged.append(judge.judge(one, best))
+        nonlocal best, unfit
+        try:
+            judged.append(judge.judge(one, best))
+        except BadInput as error:
+            if error.field != "capacity":
+                raise
+            unfit = error  # its tasks are larger, or more, than the workers can hold
+            return
         best = min(best, judged[-1].delay)
         if progress is not None:
             progress(len(judged), len(every), best)
@@ -67,11 +77,14 @@ def tune(
         if bounds[one] < best or one.shape.family not in shown:
             look(one)
             shown.add(one.shape.family)
+    if unfit is not None and not judged:
+        raise unfit
     judged.sort(key=lambda choice: (choice.delay, choice.work_factor))
     refused = 0
     while judged[refused].certificate is None:
         refused += 1  # there is a family that never refuses: uncoded, or what was named
         if refused == len(judged):
             raise BadInput("search", search, "every code found would lose its digits", "allow other families or sizes")
-    ideal = min(judge.ideal(workload.work, critical) for critical in search.critical) + workload.update
+    tolls = {k: toll(workload, 1.0 if workload.kind == "gradient" else 1 / k) for k in search.critical}
+    ideal = min(judge.ideal(workload.work, k, tolls[k]) for k in search.critical) + workload.update
     return Ranking(tuple(judged[refused:]), len(every) - len(judged), refused, ideal)

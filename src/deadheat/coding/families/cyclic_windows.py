@@ -41,7 +41,8 @@ def communication_efficient(
     cut = whole("parts", parts, "give into how many parts a gradient is cut (l)")
     if s + cut > n:
         problem = f"a task would need d = s + parts = {s + cut} of the {n} chunks"
-        raise BadInput("parts", cut, problem, f"take at most {n - s} parts, or {n - cut} stragglers")
+        other = f"{n - cut} stragglers" if n >= cut else f"tasks = {s + cut}"
+        raise BadInput("parts", cut, problem, f"take at most {n - s} parts, or {other}")
     rows, target = window_rows(n, n - s, cut, seed)
     cost = window_cost(n, n - s, cut, reuse)
     return LinearCode("communication-efficient", "gradient", rows, target, n - s, cost, parts=cut, assemble=joined)

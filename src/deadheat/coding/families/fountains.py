@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from deadheat.coding.costs import Cost
 from deadheat.coding.peeling import PeelingCode
-from deadheat.coding.shapes import Family, Shape, sizes
-from deadheat.errors import BadInput, finite
+from deadheat.coding.shapes import Family, Shape
+from deadheat.errors import BadInput, finite, whole
 
 Array = NDArray[np.float64]
 LEAST_SPARE = 1.2  # tasks per block below which hardly any draw peels
@@ -30,10 +30,14 @@ def lt(parts: int, total: int, *, spread: float = 0.03, failure: float = 0.5, se
     spread, failure: c and delta of the robust soliton law. All n tasks together always peel: other draws are thrown
     away.
     """
-    m, n = sizes(parts, total)
-    if n < LEAST_SPARE * m:
-        remedy = f"take at least {math.ceil(LEAST_SPARE * m)}, or codes.ldpc, which peels with fewer to spare"
-        raise BadInput("total", n, f"too few to peel {m} blocks", remedy)
+    m = whole("parts", parts, "give the number of blocks (m)")
+    n = whole("total", total, "give the number of tasks (n)")
+    needed, fits = math.ceil(LEAST_SPARE * m), math.floor(n / LEAST_SPARE)
+    if m > n:
+        remedy = f"take at most {fits}, or total = {needed}" if fits else f"take total = {needed}"
+        raise BadInput("parts", m, f"more than the {n} tasks there are", remedy)
+    if n < needed:
+        raise BadInput("total", n, f"too few to peel {m} blocks", f"take at least {needed}, or codes.ldpc")
     c = finite("spread", spread, "give c of the robust soliton law, such as 0.03", above=0.0)
     delta = finite("failure", failure, "give delta of the robust soliton law, such as 0.5", above=0.0)
     chances = robust_soliton(m, c, min(delta, 1 - 1e-9))

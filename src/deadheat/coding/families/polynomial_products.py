@@ -105,8 +105,9 @@ def entangled(
     wished = (p - 1 + p * u[:, None] + p * m * v).ravel()
     cost = _entangled_cost(p, m, q, n, on_circle)
     rows = x[:, None] ** np.arange(K)
-    code = LinearCode("entangled", "product", rows, np.eye(K)[wished], K, cost, encoders=(a, b), assemble=Grid(m, q))
-    gate(code, limit, 'take points="circle", fewer tasks to spare, or codes.polydot')
+    code = LinearCode("entangled", "product", rows, np.eye(K)[wished], K, cost, m * q, (a, b), assemble=Grid(m, q))
+    other = "" if on_circle else 'points="circle", '
+    gate(code, limit, f"take {other}fewer tasks to spare, or codes.polydot")
     return code
 
 

@@ -65,10 +65,11 @@ def _order(k: int, d: int) -> tuple[np.ndarray[tuple[int, ...], np.dtype[np.int6
 
 
 def _cost(side: int, dimensions: int, kind: str) -> Cost:
-    blocks = side**dimensions
-    storage = 1 / side if kind == "product" else 1 / blocks
-    encode = 1.0 if kind == "product" else (1 + 1 / side) ** dimensions * dimensions
-    return Cost(1 / blocks, storage, result=1 / blocks, encode=encode, decode=1.0, plain=ALL, most=(1 + 1 / side))
+    blocks, parity = side**dimensions, 1 + 1 / side
+    if kind == "product":
+        return Cost(1 / blocks, 1 / side, result=1 / blocks, encode=1.0, decode=1.0, plain=ALL, most=parity)
+    most, edges = parity**dimensions, dimensions * parity**dimensions
+    return Cost(1 / blocks, 1 / blocks, result=1 / blocks, encode=edges, decode=1.0, plain=ALL, most=most)
 
 
 def _shapes(kind: str, critical: int, total: int) -> Iterator[Shape]:

@@ -28,6 +28,8 @@ def replication(parts: int, times: int, kind: str = "gradient") -> CoverageCode:
 def fractional_repetition(tasks: int, stragglers: int, kind: str = "gradient") -> CoverageCode:
     """N tasks in n/(s+1) groups of s + 1 copies: any n - s results suffice, often fewer do."""
     n, s = straggling(tasks, stragglers)
+    if kind not in KINDS:
+        raise BadInput("kind", kind, "no such kind of work", nearest(str(kind), KINDS))
     if n % (s + 1):
         fits = min((d - 1 for d in range(1, n + 1) if n % d == 0), key=lambda other: (abs(other - s), other))
         low = n // (s + 1) * (s + 1)
@@ -71,6 +73,7 @@ def _repeated(kind: str, critical: int, total: int) -> Iterator[Shape]:
             build,
             {"stragglers": times - 1},
             any_critical=False,
+            least=n // times,
         )
 
 

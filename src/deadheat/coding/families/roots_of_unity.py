@@ -76,26 +76,28 @@ def reed_solomon(tasks: int, stragglers: int, *, reuse: bool = False, limit: flo
 def _checked(family: str, rows: Matrix, stragglers: int, reuse: bool, limit: float) -> LinearCode:
     n = len(rows)
     scaled = rows / np.linalg.norm(rows, axis=1, keepdims=True)
-    cost = _cost(n, n - stragglers, np.iscomplexobj(rows), reuse)
-    code = LinearCode(family, "gradient", scaled, np.ones((1, n)), n - stragglers, cost, assemble=only)
+    cost = _cost(n, n - stragglers, np.iscomplexobj(rows), reuse, family == "cyclic MDS" and not reuse)
+    least = -(-n // (stragglers + 1))  # fewer do not have all chunks; some sets below K suffice, by symmetry
+    code = LinearCode(family, "gradient", scaled, np.ones((1, n)), n - stragglers, cost, least, assemble=only)
     gate(code, limit, REMEDY)
     return code
 
 
-def _cost(total: int, critical: int, is_complex: bool, reuse: bool) -> Cost:
-    """That of a cyclic window; a complex result is two real ones."""
+def _cost(total: int, critical: int, is_complex: bool, reuse: bool, permuted_tasks: bool) -> Cost:
+    """That of a cyclic window; a complex result is two real ones, and permuted tasks share no chunks."""
     times = 1 + is_complex
     plain = window_cost(total, critical, 1, reuse)
-    return replace(plain, result=times * plain.result, decode=times**2 * plain.decode)
+    more = plain.storage if permuted_tasks else plain.more
+    return replace(plain, result=times * plain.result, decode=times**2 * plain.decode, more=more)
 
 
 def _shapes(
-    name: str, make: Callable[..., Code], is_complex: Callable[[int], bool], most_with_reuse: int
+    name: str, make: Callable[..., Code], is_complex: Callable[[int, int], bool], most_with_reuse: int
 ) -> Callable[[str, int, int], Iterator[Shape]]:
     def shapes(kind: str, critical: int, total: int) -> Iterator[Shape]:
         for reuse in (False, True):
             if total - critical <= (most_with_reuse if reuse else MOST_STRAGGLERS):
-                cost = _cost(total, critical, is_complex(critical), reuse)
+                cost = _cost(total, critical, is_complex(critical, total), reuse, name == "cyclic MDS" and not reuse)
                 build = partial(make, total, total - critical, reuse=reuse)
                 yield Shape(name, kind, critical, total, cost, build, {"reuse": reuse})
 
@@ -111,7 +113,7 @@ CYCLIC_MDS = Family(
     "(s+1)K/n",
     "any K = n - s",
     "a lost block costs all digits by s = 20: tasks are permuted, and gated; complex where n - s is even",
-    _shapes("cyclic MDS", cyclic_mds, lambda critical: critical % 2 == 0, MOST_NEIGHBOURS),
+    _shapes("cyclic MDS", cyclic_mds, lambda critical, total: critical % 2 == 0 and total > critical, MOST_NEIGHBOURS),
 )
 REED_SOLOMON = Family(
     "Reed-Solomon",
@@ -122,5 +124,5 @@ REED_SOLOMON = Family(
     "(s+1)K/n",
     "any K = n - s",
     "complex, so results are twice as large; permuted points, gated",
-    _shapes("Reed-Solomon", reed_solomon, lambda critical: True, MOST_STRAGGLERS),
+    _shapes("Reed-Solomon", reed_solomon, lambda critical, total: True, MOST_STRAGGLERS),
 )

@@ -27,7 +27,8 @@ def short_dot(critical: int, total: int, rows: int, *, seed: int = 0) -> LinearC
     K, n = sizes(critical, total)
     M = whole("rows", rows, "give the rows of the matrix (M)")
     if M > K:
-        raise BadInput("rows", M, f"more than the K = {K} results needed", f"take at most {K}, or critical = {M}")
+        other = f", or critical = {M}" if n >= M else ""
+        raise BadInput("rows", M, f"more than the K = {K} results needed", f"take at most {K}{other}")
     weights, target = window_rows(n, K, M, seed)
     return LinearCode("short-dot", "linear", weights, target, K, _cost(K, n, M), parts=M, assemble=joined)
 

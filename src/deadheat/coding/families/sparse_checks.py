@@ -15,7 +15,7 @@ import numpy as np
 
 from deadheat.coding.costs import Cost
 from deadheat.coding.peeling import Equation, PeelingCode
-from deadheat.coding.shapes import Family, Shape, sizes
+from deadheat.coding.shapes import Family, Shape
 from deadheat.errors import BadInput, whole
 
 DEGREE = 3  # checks that each block is in
@@ -23,7 +23,10 @@ DEGREE = 3  # checks that each block is in
 
 def ldpc(parts: int, total: int, degree: int = DEGREE, *, seed: int = 0) -> PeelingCode:
     """K plain blocks and n - k parities, each block in `degree` of them; most patterns of a few losses peel."""
-    k, n = sizes(parts, total)
+    k = whole("parts", parts, "give the number of blocks")
+    n = whole("total", total, "give the number of tasks (n)")
+    if k > n:
+        raise BadInput("parts", k, f"more than the {n} tasks there are", f"take at most {n}, or total = {k}")
     spare = n - k
     d = whole("degree", degree, "give the parities that each block is in")
     if spare and d > spare:
@@ -45,11 +48,16 @@ def ldpc(parts: int, total: int, degree: int = DEGREE, *, seed: int = 0) -> Peel
 def _members(
     blocks: int, checks: int, degree: int, rng: np.random.Generator
 ) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
-    """Signs of the blocks in each check: every block in `degree` checks, the checks about equally full."""
+    """The blocks in each check: every block in `degree` checks, the checks about equally full and none empty.
+
+    All weights are one: along the staircase a block is then added at most `degree` times, and nothing cancels.
+    """
     members = np.zeros((checks, blocks))
     for block in rng.permutation(blocks):
         fullness = np.count_nonzero(members, axis=1) + rng.random(checks)
-        members[np.argsort(fullness)[:degree], block] = rng.choice([-1.0, 1.0], degree)
+        members[np.argsort(fullness)[:degree], block] = 1.0
+    for check in np.flatnonzero(~members.any(axis=1)):
+        members[check, rng.integers(blocks)] = 1.0
     return members
 
 

@@ -14,9 +14,8 @@ from deadheat.model.laws.law import ExactSums, Law, Scaled
 from deadheat.model.laws.lognormal import Lognormal
 from deadheat.model.laws.mixture import Mixture
 from deadheat.model.laws.pareto import Pareto
-from deadheat.model.laws.shift import ExactlyShifted, shifted
 from deadheat.model.laws.shifted_exponential import ShiftedExponential
-from deadheat.model.laws.sums import Sums, sums_of
+from deadheat.model.laws.sums import Sums, results_by, sums_of
 from deadheat.model.laws.weibull import Weibull
 
 __all__ = [
@@ -24,7 +23,6 @@ __all__ = [
     "Deterministic",
     "Empirical",
     "ExactSums",
-    "ExactlyShifted",
     "Frozen",
     "Gamma",
     "Law",
@@ -37,7 +35,7 @@ __all__ = [
     "Weibull",
     "as_law",
     "fit",
-    "shifted",
+    "results_by",
     "sums_of",
 ]
 

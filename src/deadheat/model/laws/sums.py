@@ -40,6 +40,18 @@ class Sums(Protocol):
         """The array of shape (most, len(t)) of P(S_k <= t), k = 1 ... most."""
 
 
+def results_by(table: Sums, most: int, lead: int, toll: float, slow: float, since: Array) -> Array:
+    """Rows of P(a worker has brought j results by then), j = 1 ... most, `since` it began; shape (most, len(since)).
+
+    The j-th result is there after lead + j times, each `slow` times as long, and j tolls that are never slower.
+    """
+    if not toll:
+        return table.upto(lead + most, since / slow)[lead:]
+    rows = [table.cdf(lead + j, np.maximum(since - j * toll, 0.0) / slow) for j in range(1, most + 1)]
+    late = since[None, :] < toll * np.arange(1, most + 1)[:, None]
+    return np.where(late, 0.0, np.minimum.accumulate(np.reshape(rows, (most, since.size)), axis=0))
+
+
 def sums_of(law: Law, most: int, horizon: float) -> Sums:
     """The laws of up to `most` tasks in a row, precise up to the time `horizon`."""
     return Closed(law) if isinstance(law, ExactSums) else Lattice.of(law, most, horizon)

@@ -75,7 +75,6 @@ class LocalEngine:
         self._states = [Shelf(), Shelf()]  # in turns: a purged task may still look at the last one
         self._opens: dict[int, tuple[Shelf, tuple[bytes, Any]]] = {}  # of each job, its work, packed once
         self._packed: tuple[Ticket, int, tuple[bytes, Any]] | None = None
-        self._late: list[Event] = []
         self._closed = False
         for worker in range(len(self._emulations)):
             self._start(worker)
@@ -97,20 +96,13 @@ class LocalEngine:
 
     def wait(self, timeout: float | None) -> list[Event]:
         """News of any worker."""
-        if self._late:
-            events, self._late = self._late, []
-            return events
         if any(post.waiting for post in self._posts.values()):
             timeout = 0.001 if timeout is None else min(timeout, 0.001)
-        events = []
+        events: list[Event] = []
         for key, _ in self._selector.select(timeout):
-            worker, post, is_pipe = key.data
-            if self._posts.get(worker) is not post:
-                continue  # it was buried a moment ago
-            if is_pipe:
-                events += self._read(worker, post)
-            else:
-                events += self._buried(worker, post)
+            number, whose, is_pipe = key.data
+            if self._posts.get(number) is whose:  # else it was buried a moment ago
+                events += self._read(number, whose) if is_pipe else self._buried(number, whose)
         for worker, post in list(self._posts.items()):
             if post.waiting:
                 self._flush(worker, post)

@@ -26,11 +26,11 @@ class Duplicates:
     def lengths(self, batch: Batch) -> Array:
         """Event by event: who helps whom depends on what has happened so far."""
         width = max(int(batch.loads.max()), batch.critical)
-        durations = np.stack([batch.durations(p, width) for p in range(len(batch.tasks))])
+        durations = np.stack([batch.durations(p, width) + batch.tasks.toll for p in range(len(batch.tasks))])
         return np.array([self._one(batch, durations[:, :, i]) for i in range(batch.size)])
 
     def _one(self, batch: Batch, durations: Array) -> float:
-        comm, mean = batch.tasks.comm, batch.tasks.mean
+        comm, mean = batch.tasks.comm, batch.tasks.pace
         price = comm if self.cost is None else np.full(comm.size, self.cost)
         begun, taken = np.zeros(comm.size, int), np.zeros(comm.size, int)  # own tasks begun, durations used
         done: set[tuple[int, int]] = set()

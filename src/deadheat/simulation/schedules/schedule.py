@@ -27,7 +27,7 @@ def first_results(batch: Batch, ends: Callable[[int, int], Array], most: int) ->
     last drawn result is earlier than the K-th of all could have delivered more.
     """
     tasks, critical = batch.tasks, batch.critical
-    counts = np.maximum(np.ceil(1.5 * critical / tasks.mean / (1 / tasks.mean).sum()), 2).astype(int) + 2
+    counts = np.maximum(np.ceil(1.5 * critical / tasks.pace / (1 / tasks.pace).sum()), 2).astype(int) + 2
     while True:
         drawn = [ends(p, min(int(counts[p]), critical)) for p in range(len(tasks))]
         everything = np.concatenate(drawn).T

@@ -25,7 +25,7 @@ class Speculative:
     def lengths(self, batch: Batch) -> Array:
         """Event by event: copies depend on what has happened so far."""
         width = batch.critical
-        durations = np.stack([batch.durations(p, width) for p in range(len(batch.tasks))])
+        durations = np.stack([batch.durations(p, width) + batch.tasks.toll for p in range(len(batch.tasks))])
         return np.array([self._one(batch, durations[:, :, i]) for i in range(batch.size)])
 
     def _one(self, batch: Batch, durations: Array) -> float:
