@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 Matrix = NDArray[Any]
 AT_ONCE = 2**17  # numbers of a block of results: 1 MiB of doubles stays in the cache (bench_decode)
-BLOCK = 2**15  # numbers of the sum at a time, where few are wished for (bench_decode)
+BLOCK = 2**17  # numbers of the sum at a time, where few are wished for (bench_decode)
 FEW = 4  # wishes up to which adding up row by row is faster than a product
 
 

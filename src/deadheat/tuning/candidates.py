@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from deadheat.coding import FAMILIES, Family, Shape, family
@@ -29,10 +29,8 @@ def candidates(workload: Workload, stream: Stream, search: Search) -> Iterator[C
     Codes that only come near the result are tried where they are named, and a code without a task to spare is none.
     """
     families = _families(workload.kind, search.families)
-    for field, names, known in (("policies", search.policies, POLICIES), ("schedules", search.schedules, SCHEDULES)):
-        for name in names:
-            if not isinstance(name, str) or name not in known:
-                raise BadInput(f"search.{field}", name, "no such name", nearest(str(name), known))
+    _known("search.policies", "policy", search.policies, POLICIES)
+    _known("search.schedules", "schedule", search.schedules, SCHEDULES)
     seen = set()
     named = search.families is not None
     for critical in search.critical:
@@ -50,6 +48,12 @@ def at_hand(cluster: Cluster, workload: Workload) -> Cluster:
     """The cluster with the time that the state takes to each worker as a part of its c_p."""
     extra = workload.state / workload.bandwidth
     return cluster.farther(extra) if extra else cluster
+
+
+def _known(field: str, what: str, names: Iterable[object], known: Collection[str]) -> None:
+    for name in names:
+        if not isinstance(name, str) or name not in known:
+            raise BadInput(field, name, f"no such {what}", nearest(str(name), known))
 
 
 def _families(kind: str, names: tuple[str, ...] | None) -> list[Family]:

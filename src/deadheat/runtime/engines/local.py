@@ -101,8 +101,9 @@ class LocalEngine:
         events: list[Event] = []
         for key, _ in self._selector.select(timeout):
             number, whose, is_pipe = key.data
-            if self._posts.get(number) is whose:  # else it was buried a moment ago
-                events += self._read(number, whose) if is_pipe else self._buried(number, whose)
+            if whose is not self._posts.get(number):
+                continue  # it was buried a moment ago
+            events += self._read(number, key.data[1]) if is_pipe else self._buried(number, key.data[1])
         for worker, post in list(self._posts.items()):
             if post.waiting:
                 self._flush(worker, post)
