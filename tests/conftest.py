@@ -7,6 +7,7 @@ import os
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # two threads on two busy cores crawl
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -69,7 +70,9 @@ def ray_cluster() -> Iterator[None]:
     """One Ray on this machine for all tests that need it."""
     import ray
 
-    ray.init(num_cpus=8, include_dashboard=False, log_to_driver=False, logging_level=40)
+    here = str(Path(__file__).parent / "runtime")  # what the tests define must be found in actors too
+    environment = {"env_vars": {"PYTHONPATH": here}}
+    ray.init(num_cpus=8, include_dashboard=False, log_to_driver=False, logging_level=40, runtime_env=environment)
     yield
     ray.shutdown()
 

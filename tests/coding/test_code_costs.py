@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -11,9 +11,16 @@ import pytest
 from code_specimens import CODED, MIXED, SMALL, middle, small
 from conformance import chunks, cut, degree, grid, trial
 
-from deadheat.coding import FAMILIES, Code, Cost, Shape, codes, placement, stored
+from deadheat.coding import FAMILIES, Code, Cost, Shape, codes, placement
 
 Figures = tuple[int, int, float, float]  # K, n, K C / W, and the storage of one task
+
+
+def stored(code: Code, tasks: Sequence[int]) -> float:
+    """What a worker with these tasks holds, as a part of all data: chunks once each, coded blocks one per task."""
+    if code.encoders:
+        return len(tasks) * code.cost.storage
+    return len({int(chunk) for task in tasks for chunk in code.support(task)[0]}) / code.chunks
 
 
 def gradient(n: int, s: int) -> Figures:

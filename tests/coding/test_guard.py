@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import inf, nan
+from typing import Any
 
 import numpy as np
 import pytest
 from code_specimens import middle
 from conformance import Trial, patterns, trial
 
-from deadheat.coding import Code, IllConditioned, LinearCode, Undecodable, codes
+from deadheat.coding import Code, IllConditioned, LinearCode, Overflowed, Undecodable, codes
 from deadheat.errors import BadInput, DeadheatError
 
 UNSAFE: dict[str, Callable[[float], LinearCode]] = {
@@ -207,3 +208,17 @@ def test_results_of_different_shapes_are_refused(code: Code, shape: tuple[int, .
     results[1] = np.ones(shape)
     with pytest.raises(BadInput, match="shape"):
         code.decode(results)
+
+
+def test_results_that_overflow_together_are_not_called_missing() -> None:
+    large = {task: np.full(2, 3e38, np.float32) for task in range(4)}
+    with pytest.raises(Overflowed, match="too large"):
+        codes.uncoded(4).decode(large)
+
+
+@pytest.mark.parametrize(
+    "results", [{0: None, 1: None}, {0: "a", 1: "b"}, [1.0, 2.0], {"0": 1.0, "1": 2.0}, {0.5: 1.0}]
+)
+def test_results_that_are_none_are_refused(results: Any) -> None:
+    with pytest.raises(BadInput):
+        codes.uncoded(2).decode(results)

@@ -216,8 +216,8 @@ def test_a_systematic_code_leaves_the_first_tasks_plain_and_counts_them() -> Non
         (codes.mds(4, 6), 3, 0, ("blocks = 3", "mixes 4 blocks", "cut the operand into 4")),
         (codes.mds(4, 6), 4, 1, ("operand = 1", "1 coded operand")),
         (codes.mds(4, 6), 4, -1, ("operand = -1",)),
-        (codes.cyclic(4, 1), 4, 0, ("operand = 0", "0 coded operands")),
-        (codes.cyclic(4, 1), 4, -1, ("operand = -1",)),
+        (codes.cyclic(4, 1), 4, 0, ("code = 'cyclic'", "mixes results", "code.mix")),
+        (codes.cyclic(4, 1), 4, -1, ("mixes results",)),
         (codes.polynomial(2, 3, 7), 2, 1, ("blocks = 2", "mixes 3 blocks")),
     ],
 )

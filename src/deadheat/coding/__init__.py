@@ -7,9 +7,9 @@ from deadheat.coding.code import Code
 from deadheat.coding.costs import Cost
 from deadheat.coding.coverage import CoverageCode
 from deadheat.coding.encoding import encode
-from deadheat.coding.faults import IllConditioned, Undecodable
+from deadheat.coding.faults import IllConditioned, Overflowed, Undecodable
 from deadheat.coding.linear import LinearCode
-from deadheat.coding.neighbours import placement, stored
+from deadheat.coding.neighbours import placement
 from deadheat.coding.peeling import PeelingCode
 from deadheat.coding.recipes import Recipe
 from deadheat.coding.shapes import Family, Shape
@@ -24,6 +24,7 @@ __all__ = [
     "Family",
     "IllConditioned",
     "LinearCode",
+    "Overflowed",
     "PeelingCode",
     "Recipe",
     "Shape",
@@ -33,5 +34,4 @@ __all__ = [
     "encode",
     "family",
     "placement",
-    "stored",
 ]

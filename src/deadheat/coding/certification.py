@@ -14,7 +14,7 @@ from deadheat.coding.faults import IllConditioned
 from deadheat.errors import finite, whole
 
 ALL_UPTO = 5000  # patterns that are all tried rather than sampled
-GATE_BLOCKS = 64  # lost blocks that a gate tries, so that building a large code takes a second
+AFFORDABLE = 4_000_000  # K^2 times patterns that a gate tries, so that building a code takes a second or two
 
 
 @dataclass(frozen=True)
@@ -64,14 +64,20 @@ def certify(code: Code, samples: int = 500, seed: int = 0, *, stride: int = 1) -
     return Certificate(len(gains) + missed, everything, max(gains, default=math.inf), middle, residual, missed, worst)
 
 
-def gate(code: Code, limit: float, remedy: str, samples: int = 200) -> Code:
+def affordable(code: Code) -> int:
+    """How many patterns can be tried in a second or so."""
+    return int(np.clip(AFFORDABLE // code.critical**2, 8, 200))
+
+
+def gate(code: Code, limit: float, remedy: str) -> Code:
     """The code, if no lost block (of some) and no sampled pattern makes rounding errors grow beyond the limit.
 
     Raises IllConditioned, which carries the worst pattern and its gain.
     """
     if limit != math.inf:
         finite("limit", limit, "give by how much rounding errors may grow, such as 1e7", above=0.0)
-    found = certify(code, samples, stride=max(code.total // GATE_BLOCKS, 1))
+    tried = affordable(code)
+    found = certify(code, tried, stride=max(2 * code.total // tried, 1))
     if found.gain > limit:
         raise IllConditioned(code.family, found.worst, found.gain, limit, remedy)
     return code

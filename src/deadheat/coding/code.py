@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.coding.costs import Cost
-from deadheat.coding.faults import IllConditioned, Undecodable
+from deadheat.coding.faults import IllConditioned, Overflowed, Undecodable
 from deadheat.coding.recipes import Recipe
 from deadheat.errors import BadInput
 
@@ -84,6 +84,9 @@ class Code(ABC):
     def _known(self, done: Collection[int]) -> set[int]:
         """The tasks, each once. Raises BadInput for one that there is not."""
         found = set(done)
+        for task in found:
+            if not isinstance(task, (int, np.integer)):
+                raise BadInput("task", task, "not a whole number", f"take 0 to {self.total - 1}")
         if found and not (min(found) >= 0 and max(found) < self.total):
             odd = next(task for task in found if not 0 <= task < self.total)
             raise BadInput("task", odd, f"{self.family} has no such task", f"take 0 to {self.total - 1}")
@@ -104,7 +107,9 @@ class Code(ABC):
         IllConditioned where rounding errors would grow by more than `limit` (by default what the precision of the
         results allows): wait for one more result and try again.
         """
-        given = {task: _number(value) for task, value in results.items()}
+        if not isinstance(results, Mapping):
+            raise BadInput("results", type(results).__name__, "not a mapping", "give {task: result}")
+        given = {task: _number(task, value) for task, value in results.items()}
         shapes = {value.shape for value in given.values()}
         if len(shapes) > 1:
             raise BadInput("results", sorted(shapes), "of different shapes", "give results of one iteration of one job")
@@ -115,11 +120,15 @@ class Code(ABC):
         bad = [task for task, value in given.items() if not np.isfinite(value).all()]
         good = {task: value for task, value in given.items() if task not in bad}
         recipe = self.recipe(good) if bad and self.decodable(good) else None
-        if recipe is None:
-            raise Undecodable(self.family, good, self.critical, bad)
-        return self._put_together(recipe, good, limit)
+        if recipe is not None:
+            return self._put_together(recipe, good, limit)
+        if found is not None and not bad:
+            raise Overflowed(self.family)
+        raise Undecodable(self.family, good, self.critical, bad)
 
     def _put_together(self, recipe: Recipe, given: Mapping[int, Matrix], limit: float | None) -> Matrix:
+        if limit is not None and not limit > 0:
+            raise BadInput("limit", limit, "must be above 0", "give by how much rounding errors may grow, such as 1e7")
         allowed = limit if limit is not None else most_gain(v.dtype for v in given.values())
         if not recipe.gain <= allowed:
             raise IllConditioned(self.family, given, recipe.gain, allowed, "wait for one more result")
@@ -135,11 +144,13 @@ class Code(ABC):
 
 
 def most_gain(dtypes: Iterable[np.dtype[Any]]) -> float:
-    """By how much rounding errors may grow: to 1e-8 in double precision, 1e-4 in single; the least precise counts."""
+    """By how much rounding errors may grow: typically to 1e-9 in double precision, 1e-4 in single; the least counts."""
     return min(float(TOLERANCES[kind.kind].get(kind.itemsize, 1e-9) / np.finfo(kind).eps) for kind in set(dtypes))
 
 
-def _number(value: Any) -> Matrix:
+def _number(task: object, value: Any) -> Matrix:
     """A result as an array of real or complex numbers; whole numbers become real ones."""
     found = np.asarray(value)
+    if found.dtype.kind not in "iubfc":
+        raise BadInput(f"results[{task}]", value, "not an array of numbers", "leave out what is missing")
     return found.astype(float) if found.dtype.kind in "iub" else found

@@ -14,8 +14,9 @@ class Cost:
     result: the numbers in one task's result, as a part of the plain result's.
     encode: multiply-adds before the first iteration, per number of the data.
     decode: multiply-adds at the master in every iteration, per number of the plain result.
+    mix: multiply-adds at the worker for every task, per number of the plain result.
     lead: how many tasks' worth of work a worker does before its first task: the chunks that its neighbouring tasks
-    share, where chunk results are kept (chunk reuse).
+    share, where chunk results are kept (chunk reuse); an upper bound for one that holds nearly all chunks.
     more: what each further neighbouring task needs besides, where neighbours share data.
     plain: so many of the first tasks have data as it is; together they need no more than `most` of it.
     """
@@ -25,6 +26,7 @@ class Cost:
     result: float = 1.0
     encode: float = 0.0
     decode: float = 0.0
+    mix: float = 0.0
     lead: int = 0
     more: float | None = None
     plain: int = 0

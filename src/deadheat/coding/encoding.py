@@ -18,8 +18,12 @@ def encode(code: Code, blocks: Sequence[Any], operand: int = 0) -> list[Any]:
     codes mix results, not data) and for another number of blocks than the code cuts the operand into.
     """
     if not 0 <= operand < len(code.encoders):
-        known = f"it has {len(code.encoders)} coded operands"
-        raise BadInput("operand", operand, f"{code.family} has no such operand: {known}", "give its place from 0 on")
+        if not code.encoders:
+            raise BadInput(
+                "code", code.family, "mixes results and not data", "use code.mix, and code.support for weights"
+            )
+        remedy = f"take 0 to {len(code.encoders) - 1}"
+        raise BadInput("operand", operand, f"{code.family} has {len(code.encoders)} coded operands", remedy)
     weights = code.encoders[operand]
     if len(blocks) != weights.shape[1]:
         remedy = f"cut the operand into {weights.shape[1]} blocks"

@@ -41,6 +41,20 @@ class IllConditioned(DeadheatError):
         return type(self), (self.family, self.done, self.gain, self.limit, self.remedy)
 
 
+class Overflowed(DeadheatError):
+    """Results that are finite, and whose combination is not."""
+
+    def __init__(self, family: str) -> None:
+        super().__init__(
+            f"{family}: the results are finite but too large to be put together; scale them, or use double precision"
+        )
+        self.family = family
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """What it is made of, to travel between processes."""
+        return type(self), (self.family,)
+
+
 def _some(tasks: Collection[int]) -> str:
     shown = sorted(tasks)[:5]
     return "tasks " + ", ".join(map(str, shown)) + (", ..." if len(tasks) > 5 else "")

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from deadheat.coding.code import Code
 from deadheat.coding.costs import Cost
 from deadheat.coding.recipes import Recipe, Weights
+from deadheat.errors import BadInput
 
 Array = NDArray[np.float64]
 Matrix = NDArray[Any]
@@ -69,7 +70,13 @@ class LinearCode(Code):
         """The task's result from the results of its chunks."""
         chunks, weights = self.support(task)
         if self.parts == 1:
-            return np.asarray(sum(w * values[j] for j, w in zip(chunks, weights[:, 0].tolist(), strict=True)))
+            return np.asarray(
+                sum(w * np.asarray(values[j]) for j, w in zip(chunks, weights[:, 0].tolist(), strict=True))
+            )
+        size = np.size(values[int(chunks[0])])
+        if size % self.parts:
+            remedy = f"pad it to {-(-size // self.parts) * self.parts}"
+            raise BadInput("values", size, f"{self.family} cuts each into {self.parts} parts of one length", remedy)
         pieces = (
             w * piece
             for j, row in zip(chunks, weights.tolist(), strict=True)

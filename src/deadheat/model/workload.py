@@ -19,7 +19,8 @@ class Workload:
     work: W, its units of work. result, state, data: how many numbers are in its result, in the state that goes to
     every worker, and in the data that a code mixes beforehand; 0 where their cost does not matter.
     per_result: seconds that each result costs its worker, whatever its size.
-    bandwidth: numbers per second of a worker's link. speed: multiply-adds per second of the master.
+    bandwidth: numbers per second of a worker's link. speed: multiply-adds per second, of the master
+    (encoding, decoding) and of a worker that mixes results.
     update: seconds per iteration at the master for the step itself.
     """
 

@@ -29,7 +29,7 @@ def print_catalogue(kind: str | None, console: Console) -> None:
     """Print one row per family."""
     table = Table(show_edge=False, pad_edge=False)
     for heading in (*HEADINGS[:5], "at 50 of 55"):
-        table.add_column(heading, no_wrap=heading == "family")
+        table.add_column(heading, no_wrap=heading == "family", overflow="fold")
     for family in _of(kind):
         example = _example(family)
         number = "-" if example is None else f"{example['work_factor']:.3g}"

@@ -26,7 +26,10 @@ def ranking_json(ranking: Ranking, workers: Sequence[str], version: str, seed: i
         "judged": len(ranking),
         "pruned": ranking.pruned,
         "refused": ranking.refused,
-        "ranking": [_row(choice) | ({"gain": _gain(choice)} if choice in leaders else {}) for choice in ranking],
+        "ranking": [
+            _row(choice) | ({"gain": _gain(choice), "error": _error(choice)} if choice in leaders else {})
+            for choice in ranking
+        ],
         "frontier": [_row(choice) for choice in ranking.frontier],
     }
 
@@ -65,6 +68,7 @@ def _choices(ranking: Ranking, shown: Sequence[Choice]) -> Table:
         spread = "" if c.interval is None else f"+- {(c.interval[1] - c.interval[0]) / 2:.2g}"
         how = c.policy if c.schedule == "static" else f"{c.policy}, {c.schedule}"
         gain = f"{_gain(c):.2g}" if c in leaders else ""
+        gain += f", error {_error(c):.2g}" if c in leaders and not c.shape.exact else ""
         table.add_row(
             str(place[c]), escape(f"{c.family} ({settings})" if settings else c.family), str(c.spec.critical),
             str(c.spec.total), how, seconds(c.delay), spread, seconds(c.iteration_mean), f"{c.work_factor:.3g} x",
@@ -76,6 +80,7 @@ def _choices(ranking: Ranking, shown: Sequence[Choice]) -> Table:
 def _row(choice: Choice) -> dict[str, Any]:
     return {
         "family": choice.family,
+        "exact_result": choice.shape.exact,
         "critical": choice.spec.critical,
         "total": choice.spec.total,
         "redundancy": choice.spec.redundancy,
@@ -101,3 +106,8 @@ def _row(choice: Choice) -> dict[str, Any]:
 def _gain(choice: Choice) -> float:
     """By how much rounding errors grow at worst; infinite where the code is refused."""
     return float("inf") if choice.certificate is None else choice.certificate.gain
+
+
+def _error(choice: Choice) -> float:
+    """How far an approximate code misses the result, at worst of what was tried; 0 for exact ones."""
+    return 0.0 if choice.shape.exact or choice.certificate is None else choice.certificate.residual

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from deadheat.coding import Code, IllConditioned, Undecodable
+from deadheat.coding import Code, IllConditioned, Overflowed, Undecodable
+from deadheat.errors import DeadheatError
 from deadheat.runtime.briefs import Brief
 from deadheat.runtime.checkpoints import Checkpoints, Saved
 from deadheat.runtime.engine import Engine
@@ -38,6 +39,14 @@ from deadheat.runtime.messages import (
 from deadheat.runtime.work import Work
 
 Step = Callable[[Any, Any, int], Any]
+
+
+class NoWorkers(DeadheatError):
+    """Every worker has died, again and again, and none is replaced any more."""
+
+    def __init__(self, jobs: int) -> None:
+        super().__init__(f"all workers are gone, after they were replaced several times; {jobs} jobs are not done")
+        self.jobs = jobs
 
 
 @dataclass(frozen=True)
@@ -133,6 +142,8 @@ class Driver:
 
     def turn(self, timeout: float | None) -> list[Delivery]:
         """Wait for news, at most so long, and act on it."""
+        if getattr(self.engine, "gone", False):
+            raise NoWorkers(len(self._tasks))
         now = self.engine.now()
         while self._arrivals and self._arrivals[0][0] <= now:
             at, job = heapq.heappop(self._arrivals)
@@ -211,7 +222,7 @@ class Driver:
         code: Code = task.brief.code
         try:
             answer = code.decode({t: self._results[t] for t in tasks})
-        except IllConditioned:
+        except (IllConditioned, Overflowed):
             return Refused(ticket, self.engine.now())
         except Undecodable as error:
             return Refused(ticket, self.engine.now(), frozenset(error.rejected))

@@ -10,6 +10,9 @@ import numpy as np
 
 from deadheat.model import Cluster
 from deadheat.model.laws import Law
+from deadheat.runtime.work import Token
+
+LOOK = 0.002  # seconds between two looks at the token
 
 
 @dataclass(frozen=True)
@@ -32,16 +35,20 @@ class Stretch:
     emulation: Emulation
     rng: Any
 
-    def receive(self) -> None:
+    def receive(self, token: Token) -> None:
         """The time that an order takes to come."""
-        time.sleep(self.emulation.comm)
+        _sleep(time.perf_counter() + self.emulation.comm, token)
 
-    def until(self, began: float, units: float, count: int) -> None:
-        """Sleep until `count` tasks of so many units of work would have ended that began then."""
-        drawn = units * float(np.sum(self.emulation.law.rvs(count, self.rng)))
-        rest = began + drawn - time.perf_counter()
-        if rest > 0:
-            time.sleep(rest)
+    def until(self, began: float, units: float, count: int, token: Token) -> None:
+        """Sleep until `count` tasks of so many units of work would have ended that began then, or they are purged."""
+        _sleep(began + units * float(np.sum(self.emulation.law.rvs(count, self.rng))), token)
+
+
+def _sleep(until: float, token: Token) -> None:
+    """In short steps: an emulated task looks at its token as user code may."""
+    while (rest := until - time.perf_counter()) > 0:
+        time.sleep(min(rest, LOOK))
+        token.check()
 
 
 def emulations(cluster: Cluster, seed: int = 0) -> list[Emulation]:

@@ -35,7 +35,7 @@ from deadheat.runtime.messages import (
 )
 from deadheat.runtime.schedules import View
 
-MOST_ERRORS = 2  # workers on which a task may fail before its job is given up
+MOST_ERRORS = 2  # times that a task may fail, or give no number, before its job is given up
 
 
 class Master:
@@ -56,6 +56,7 @@ class Master:
         self._asked: dict[int, float] = {}  # when a worker got its first order of the ticket
         self._heard: dict[int, float] = {}  # when a worker with tasks was last heard of
         self._errors: dict[int, set[int]] = {}  # of a task, the workers on which it failed
+        self._thrown: dict[int, int] = {}  # of a task, how often its result was not finite
         self._silent: set[int] = set()  # taken for lost because of their silence
         self._enough = 0  # results below which resolving is not tried again
 
@@ -111,7 +112,7 @@ class Master:
         brief = self._briefs[ticket.job]
         busy = {w for w, tasks in self._left.items() if tasks}
         self.ticket, self._resolving, self._enough = ticket, False, 0
-        self._done, self._given, self._errors = set(), set(), {}
+        self._done, self._given, self._errors, self._thrown = set(), set(), {}, {}
         self._left, self._asked, self._heard = {}, {}, {}
         workers = sorted(self.alive)
         opening = brief.schedule.opening(workers, self._loads.of(ticket.job, brief, workers)) if workers else {}
@@ -232,6 +233,11 @@ class Master:
         """Wait for one more result, and have those that were thrown away computed again."""
         self._resolving = False
         self._done -= event.bad
+        for task in event.bad:
+            self._thrown[task] = self._thrown.get(task, 0) + 1
+        hopeless = [task for task, times in self._thrown.items() if times >= MOST_ERRORS]
+        if hopeless:
+            return self._give_up(f"task {hopeless[0]} gave numbers that are not finite, {MOST_ERRORS} times", event.at)
         self._enough = len(self._done) + 1
         brief = self._briefs[event.ticket.job]
         if len(self._done) >= self._enough and brief.code.decodable(self._done):

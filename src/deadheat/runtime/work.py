@@ -44,6 +44,20 @@ class Work(Protocol):
         """The result of a task."""
 
 
+class Broken:
+    """Work that could not be read where it should be done: every task says why."""
+
+    def __init__(self, error: BaseException) -> None:
+        self._error = f"the worker cannot read the job ({type(error).__name__}: {error})"
+
+    def begin(self, state: Any) -> None:
+        """Nothing to begin."""
+
+    def run(self, task: int, token: Token) -> Any:
+        """Say why."""
+        raise RuntimeError(self._error)
+
+
 class ChunkWork:
     """Sums over chunks, mixed by a code: a task adds up the weighted results of its chunks.
 

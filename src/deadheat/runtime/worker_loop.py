@@ -6,6 +6,7 @@ follows the orders.
 
 from __future__ import annotations
 
+import contextlib
 import time
 import traceback
 from collections.abc import Iterator
@@ -52,10 +53,11 @@ class WorkerLoop:
         first = self._begun != ticket
         token = Token(lambda: ticket < self._valid)
         if first:
-            if self._stretch is not None:
-                self._stretch.receive()
             self._begun = ticket
             work.begin(order.state)
+            if self._stretch is not None:
+                with contextlib.suppress(Purged):
+                    self._stretch.receive(token)
         for task in order.tasks:
             if token.purged:
                 return
@@ -63,7 +65,7 @@ class WorkerLoop:
             try:
                 value = work.run(task, token)
                 if self._stretch is not None:
-                    self._stretch.until(began, opened.units, 1 + opened.lead if first else 1)
+                    self._stretch.until(began, opened.units, 1 + opened.lead if first else 1, token)
             except Purged:
                 yield self._stopped(ticket, began, complete=False)
                 return

@@ -72,15 +72,18 @@ def _families(kind: str, names: tuple[str, ...] | None) -> list[Family]:
     return found
 
 
-def toll(workload: Workload, result: float) -> float:
-    """The seconds that a result of that size, as a part of the plain one's, costs its worker."""
-    return workload.per_result + result * workload.result / workload.bandwidth
+def toll(workload: Workload, result: float, mix: float) -> float:
+    """The seconds that a result costs its worker besides the work: it is mixed, and sent.
+
+    result: its size, as a part of the plain one's. mix: multiply-adds per number of the plain one.
+    """
+    return workload.per_result + workload.result * (result / workload.bandwidth + mix / workload.speed)
 
 
 def _ways(shape: Shape, workload: Workload, stream: Stream, search: Search) -> Iterator[Candidate]:
     """The shape under each policy and schedule that makes sense for it."""
     cost = shape.cost
-    each = toll(workload, cost.result)
+    each = toll(workload, cost.result, cost.mix)
     spec = CodeSpec.of(shape.critical, shape.total, cost.work * workload.work, cost.lead, each)
     overhead = Overhead(
         cost.encode * workload.data / workload.speed / stream.iterations,  # once for all iterations of a job
@@ -92,9 +95,8 @@ def _ways(shape: Shape, workload: Workload, stream: Stream, search: Search) -> I
             continue  # shared chunks and coverage need the tasks to be where they were planned
         if schedule == "top-up" and shape.critical == shape.total:
             continue  # there is no spare task
-        for name in dict.fromkeys(search.policies):
-            if name == "fastest" and not (shape.any_critical and schedule == "static"):
-                continue  # it minimises the time of the K-th result of a static split
-            if schedule in ("pull", "speculative") and name != search.policies[0]:
-                continue  # the split plays no part
+        # `fastest` minimises the time of the K-th result of a static split.
+        exact = shape.any_critical and schedule == "static"
+        fits = [name for name in dict.fromkeys(search.policies) if exact or name != "fastest"] or ["optimal"]
+        for name in fits[:1] if schedule in ("pull", "speculative") else fits:  # there the split plays no part
             yield Candidate(shape, spec, overhead, name, schedule)

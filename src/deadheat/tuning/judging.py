@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -11,14 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.coding import Certificate, IllConditioned, Shape, certify, placement
-from deadheat.model import Cluster, CodeSpec, Overhead, Split, Stream, Switching
+from deadheat.coding.certification import affordable
+from deadheat.model import Cluster, CodeSpec, Overhead, Split, Stream, Switching, Workload
 from deadheat.queueing import IterationLaw, fluid_bound, mean_delay, service_moments
 from deadheat.simulation import SCHEDULES, Decodable, Schedule
 from deadheat.simulation.lengths import batches
 from deadheat.simulation.randomness import root
 from deadheat.simulation.schedules.static import results
 from deadheat.simulation.statistics import interval
-from deadheat.tuning.candidates import Candidate
+from deadheat.tuning.candidates import Candidate, toll
 from deadheat.tuning.policies import policy
 
 Array = NDArray[np.float64]
@@ -46,7 +48,8 @@ class Choice:
     """A judged candidate: what to expect of it, and what it costs.
 
     delay: predicted mean delay of a job. interval: its 95 % interval where it was simulated, None where it is exact.
-    work_factor: K C/W, how many times the plain work is done. storage: the most that a worker holds of the data.
+    work_factor: K C/W, the work of the results that were used, in plain iterations. storage: the most that a worker
+    holds of the data.
     """
 
     shape: Shape
@@ -83,7 +86,8 @@ class Choice:
             code = self.shape.build()
         except IllConditioned:
             return None
-        return certify(code, CERTIFIED_ON, stride=max(code.total // CERTIFIED_ON, 1))
+        tried = min(CERTIFIED_ON, affordable(code))
+        return certify(code, tried, stride=max(code.total // tried, 1))
 
     def __str__(self) -> str:
         settings = "".join(f", {_setting(name, value)}" for name, value in self.shape.settings.items() if value)
@@ -119,6 +123,8 @@ class Judge:
         service = (found.mean + extra) * stream.iterations
         factor = (found.done + split.active * shape.cost.lead) * shape.cost.work
         storage = max(shape.cost.held(tasks) for tasks in placement(split.loads))
+        if candidate.schedule != "static":
+            storage = max(storage, 1.0)  # any task may come to any worker
         return Choice(
             shape, spec, split, candidate.policy, candidate.schedule, candidate.overhead, delay,
             None if exact else (low, high), found.mean + extra, service, service / stream.interarrival_mean,
@@ -135,16 +141,31 @@ class Judge:
         iteration = fluid_bound(self.cluster.tasks(candidate.spec), candidate.shape.fewest) + candidate.overhead.total
         return self.delay(iteration, 0.0) if iteration > 0 else 0.0
 
-    def ideal(self, work: float, critical: int, toll: float) -> float:
-        """The mean iteration if the plain work, in K parts, went through workers that are never without a task.
+    def break_even(self, workload: Workload, criticals: Sequence[int], iteration: float) -> float:
+        """How many times the plain work workers that are never without a task could do in that time.
 
-        NaN where theory does not know it.
+        The best K of those given is taken. NaN where theory does not know, 1 where not even the plain work fits.
         """
         if self.condition is not None and not self.condition.independent:
             return math.nan
-        spec = CodeSpec(critical, 1.0, work / critical, toll=toll)
-        loads = np.full(len(self.cluster), critical)
-        return IterationLaw(self.cluster.tasks(spec), loads, critical, condition=self.condition).mean
+        each = {k: toll(workload, 1.0 if workload.kind == "gradient" else 1 / k, 0.0) for k in criticals}
+
+        def takes(times: float, critical: int) -> float:
+            spec = CodeSpec(critical, 1.0, times * workload.work / critical, toll=each[critical])
+            loads = np.full(len(self.cluster), critical)
+            law = IterationLaw(self.cluster.tasks(spec), loads, critical, condition=self.condition)
+            return law.mean + workload.update
+
+        best = min(criticals, key=lambda k: takes(1.0, k))
+        low, high = 1.0, 2.0
+        if takes(low, best) >= iteration:
+            return low
+        while takes(high, best) < iteration:
+            low, high = high, 2 * high
+        for _ in range(10):
+            middle = (low + high) / 2
+            low, high = (middle, high) if takes(middle, best) < iteration else (low, middle)
+        return low
 
     def delay(self, iteration: float, iteration_std: float) -> float:
         """The mean delay of jobs with such iterations."""

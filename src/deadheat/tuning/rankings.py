@@ -15,13 +15,14 @@ class Ranking(Sequence[Choice]):
     """Choices by predicted delay.
 
     pruned: how many candidates a bound had ruled out. refused: how many that would have won cannot be trusted with
-    double precision. ideal: the mean iteration if the plain work went through workers that are never without a task.
+    double precision. break_even: how many times the plain work a code may do before even workers that are never without
+    a task take longer than the best uncoded choice; NaN where theory does not know.
     """
 
     choices: tuple[Choice, ...]
     pruned: int
     refused: int
-    ideal: float
+    break_even: float
 
     def __len__(self) -> int:
         return len(self.choices)
@@ -70,21 +71,24 @@ class Ranking(Sequence[Choice]):
         wins = f"{best} wins with {best.delay:.4g} s at {best.work_factor:.3g} times the plain work"
         if plain is None or code is None:
             return f"{wins}; nothing {'un' if plain is None else ''}coded was tried beside it."
-        room = 1 - self.ideal / plain.iteration_mean  # what waiting for the last result costs
+        if not math.isfinite(plain.delay):
+            return f"{wins}; no uncoded choice keeps the queue stable."
         if best.coded:
-            return (
-                f"{wins}: it saves {1 - best.delay / plain.delay:.1%} of the {plain.delay:.4g} s of the best uncoded"
-                f" choice, {plain}{_at_most(room)}."
-            )
-        need = (
-            "" if math.isnan(room) else f"a code would have to do less than {1 / (1 - room):.3f} times the plain work"
-        )
+            saved = f"{1 - best.delay / plain.delay:.1%} less than the {plain.delay:.4g} s of the best uncoded choice"
+            return f"{wins}: {saved}, {plain}{_in_doubt(best, plain)}."
+        need = "" if math.isnan(self.break_even) else f"{_at_most(self.break_even)}, and "
         return (
-            f"{wins}; coding does not pay here: {need}{_at_most(room)}{', and ' if need else ''}the best, {code}, does"
-            f" {code.work_factor:.3g} times and takes {code.delay:.4g} s."
+            f"{wins}; coding does not pay here: {need}the best, {code}, does {code.work_factor:.3g} times and takes"
+            f" {code.delay:.4g} s{_in_doubt(best, code)}."
         )
 
 
-def _at_most(room: float) -> str:
-    """What the best of codes could save of an uncoded iteration, where it is known."""
-    return "" if math.isnan(room) else f" (workers that never wait would save {max(room, 0.0):.1%} of an iteration)"
+def _at_most(work: float) -> str:
+    return f"even if no worker ever waited, a code would have to do less than {work:.3f} times the plain work"
+
+
+def _in_doubt(first: Choice, second: Choice) -> str:
+    """Whether the intervals of two simulated choices leave open which is better."""
+    high = first.delay if first.interval is None else first.interval[1]
+    low = second.delay if second.interval is None else second.interval[0]
+    return "; their intervals overlap, so that it may be the other way round" if high > low else ""

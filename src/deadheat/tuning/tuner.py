@@ -14,7 +14,7 @@ from deadheat.errors import BadInput
 from deadheat.model import Cluster, Search, Stream, Switching, Workload
 from deadheat.model.scenario import EVERYTHING
 from deadheat.simulation.replications import seeds
-from deadheat.tuning.candidates import Candidate, at_hand, candidates, toll
+from deadheat.tuning.candidates import Candidate, at_hand, candidates
 from deadheat.tuning.judging import Choice, Judge
 from deadheat.tuning.rankings import Ranking
 
@@ -37,7 +37,9 @@ def tune(
 
     condition: workers that are slow for whole iterations. seed: of the simulations, where theory has no law.
     """
-    for name, value, kind in (("workload", workload, Workload), ("search", search, Search)):
+    for name, value, kind in (("workload", workload, Workload), ("search", search, Search),
+        ("cluster", cluster, Cluster), ("stream", stream, Stream),
+    ):  # fmt: skip
         if not isinstance(value, kind):
             raise BadInput(name, value, f"not a {kind.__name__}", f"give a {kind.__name__}")
     if condition is not None and not isinstance(condition, Switching):
@@ -79,12 +81,13 @@ def tune(
             shown.add(one.shape.family)
     if unfit is not None and not judged:
         raise unfit
-    judged.sort(key=lambda choice: (choice.delay, choice.work_factor))
+    judged.sort(key=lambda choice: (choice.delay, choice.iteration_mean, choice.work_factor))
     refused = 0
     while judged[refused].certificate is None:
         refused += 1  # there is a family that never refuses: uncoded, or what was named
         if refused == len(judged):
             raise BadInput("search", search, "every code found would lose its digits", "allow other families or sizes")
-    tolls = {k: toll(workload, 1.0 if workload.kind == "gradient" else 1 / k) for k in search.critical}
-    ideal = min(judge.ideal(workload.work, k, tolls[k]) for k in search.critical) + workload.update
-    return Ranking(tuple(judged[refused:]), len(every) - len(judged), refused, ideal)
+    ranked = tuple(judged[refused:])
+    plain = next((choice for choice in ranked if not choice.coded), None)
+    even = math.nan if plain is None else judge.break_even(workload, search.critical, plain.iteration_mean)
+    return Ranking(ranked, len(every) - len(judged), refused, even)

@@ -54,7 +54,7 @@ def _degree(chunks: int) -> int:
 
 
 def _cost(total: int, critical: int, degree: int) -> Cost:
-    return Cost(degree / total, degree / total, decode=critical, more=degree / total)
+    return Cost(degree / total, degree / total, decode=critical, mix=degree, more=degree / total)
 
 
 def _shapes(kind: str, critical: int, total: int) -> Iterator[Shape]:

@@ -52,7 +52,7 @@ def window_cost(total: int, critical: int, parts: int, reuse: bool) -> Cost:
     """A task is d = n - K + l chunks of n; with reuse it is one chunk, after the d - 1 that it shares with the next."""
     d = total - critical + parts
     work, lead = (1 / total, d - 1) if reuse else (d / total, 0)
-    return Cost(work, d / total, result=1 / parts, decode=critical, lead=lead, more=1 / total)
+    return Cost(work, d / total, result=1 / parts, decode=critical, mix=d, lead=lead, more=1 / total)
 
 
 def _shapes(kind: str, critical: int, total: int) -> Iterator[Shape]:

@@ -21,6 +21,7 @@ from deadheat.coding.shapes import Family, Shape
 from deadheat.errors import BadInput, finite, whole
 
 Array = NDArray[np.float64]
+DRAWS = 200  # of a code, before it is given up
 LEAST_SPARE = 1.2  # tasks per block below which hardly any draw peels
 
 
@@ -40,9 +41,11 @@ def lt(parts: int, total: int, *, spread: float = 0.03, failure: float = 0.5, se
         raise BadInput("total", n, f"too few to peel {m} blocks", f"take at least {needed}, or codes.ldpc")
     c = finite("spread", spread, "give c of the robust soliton law, such as 0.03", above=0.0)
     delta = finite("failure", failure, "give delta of the robust soliton law, such as 0.5", above=0.0)
-    chances = robust_soliton(m, c, min(delta, 1 - 1e-9))
+    if delta >= 1:
+        raise BadInput("failure", failure, "must be below 1", "give delta of the robust soliton law, such as 0.5")
+    chances = robust_soliton(m, c, delta)
     rng = np.random.default_rng(seed)
-    while True:
+    for _ in range(DRAWS):
         degrees = 1 + rng.choice(m, n, p=chances)
         rows = [np.sort(rng.choice(m, d, replace=False)) for d in degrees]
         tasks = tuple((row, np.ones(row.size)) for row in rows)
@@ -53,6 +56,9 @@ def lt(parts: int, total: int, *, spread: float = 0.03, failure: float = 0.5, se
         code = PeelingCode("lt", "linear", m, m, tasks, (), n, m, cost, (encoder,))
         if code.decodable(range(n)):
             return replace(code, critical=0)
+    raise BadInput(
+        "spread", spread, f"in {DRAWS} draws, {n} tasks never covered {m} blocks", "take 0.03, or more tasks"
+    )
 
 
 def robust_soliton(parts: int, spread: float, failure: float) -> Array:

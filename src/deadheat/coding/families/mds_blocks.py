@@ -35,8 +35,10 @@ def mds(critical: int, total: int, basis: str = "gaussian", *, limit: float = LI
 
 
 def mds_cost(critical: int, total: int, basis: str = "gaussian") -> Cost:
-    """Systematic: the parities are mixed beforehand, at worst n - K blocks afterwards. Complex work counts four times,
-    of which two are the second part of the result."""
+    """Systematic: the parities are mixed beforehand, at worst n - K blocks afterwards.
+
+    A complex block times a real vector is twice the work, and a complex product four times.
+    """
     part, spare = 1 / critical, total - critical
     if basis == "gaussian":
         return Cost(part, part, result=part, encode=spare, decode=min(spare, critical), plain=critical)

@@ -19,7 +19,7 @@ def paper_example() -> LinearCode:
     """K = 2, Omega = 1.5, m = 3, d = 2: the gradient from any 2 of 3 results (appendix)."""
     rows = np.array([[1.0, 0.0, 0.5], [1.0, -1.0, 0.0], [0.0, 1.0, 0.5]])
     return LinearCode(
-        "paper", "gradient", rows, np.ones((1, 3)), 2, Cost(2 / 3, 2 / 3, decode=2, more=1 / 3), assemble=only
+        "paper", "gradient", rows, np.ones((1, 3)), 2, Cost(2 / 3, 2 / 3, decode=2, mix=2, more=1 / 3), assemble=only
     )
 
 
@@ -41,7 +41,7 @@ def paper_preset(seed: int = 0) -> LinearCode:
     return LinearCode("paper", "gradient", rows, np.ones((1, CHUNKS)), CRITICAL, COST, assemble=only)
 
 
-COST = Cost(DEGREE / CHUNKS, DEGREE / CHUNKS, decode=CRITICAL, more=2 / CHUNKS)
+COST = Cost(DEGREE / CHUNKS, DEGREE / CHUNKS, decode=CRITICAL, mix=DEGREE, more=2 / CHUNKS)
 
 
 def _shapes(kind: str, critical: int, total: int) -> Iterator[Shape]:

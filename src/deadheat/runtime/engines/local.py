@@ -40,6 +40,7 @@ from deadheat.runtime.messages import (
     Ticket,
     Void,
 )
+from deadheat.runtime.work import Broken
 from deadheat.runtime.worker_loop import WorkerLoop
 
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
@@ -139,11 +140,17 @@ class LocalEngine:
         """End a worker as the system would: for tests and demonstrations."""
         post = self._posts.get(worker)
         if post is not None and post.process.pid is not None:
-            os.kill(post.process.pid, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(post.process.pid, signal.SIGKILL)
 
     def dismiss(self, worker: int) -> None:
         """End a worker that has been silent for too long; it is replaced as one that died."""
         self.kill(worker)
+
+    @property
+    def gone(self) -> bool:
+        """Whether nobody is left, and nobody will come."""
+        return not self._posts
 
     def pid(self, worker: int) -> int | None:
         """The worker's process."""
@@ -293,7 +300,11 @@ def _listen(pipe: Connection, loop: WorkerLoop, letters: queue.SimpleQueue[Lette
                     letter = Order(ticket, tasks, unpack(head, place, reader))
                 case "open":
                     job, units, lead, head, place = rest
-                    letter = Open(job, unpack(head, place, reader), units, lead)
+                    try:
+                        work = unpack(head, place, reader)
+                    except Exception as error:  # a module that is not here, say
+                        work = Broken(error)
+                    letter = Open(job, work, units, lead)
                 case "void":
                     letter = Void(*rest)
                 case _:

@@ -2,17 +2,19 @@
 
 An order is a streaming call, so that results come one by one; the state is put into the object store once per
 iteration. `ray.cancel` does not stop calls that run, and calls queued on an actor ran on after it: purging is our own
-flag, set by a second thread of the actor. One thread at a time works, so that a new order waits for the task in hand.
+flag, set by another thread of the actor. One call at a time works, in turn: a new order waits for the task in hand.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import pickle
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import count
 from typing import Any
 
 from deadheat.errors import BadInput, DeadheatError, whole
@@ -31,8 +33,10 @@ from deadheat.runtime.messages import (
     Ticket,
     Void,
 )
+from deadheat.runtime.work import Broken
 from deadheat.runtime.worker_loop import News, WorkerLoop
 
+THREADS = 16  # calls that may wait for their turn in an actor, besides the one that works
 MOST_DEATHS = 5  # of one worker in a row before it is not replaced any more
 
 
@@ -52,36 +56,48 @@ def _ray() -> Any:
 
 
 class RayWorker:
-    """What runs in the actor."""
+    """What runs in the actor. Calls of a threaded actor may overtake each other: each waits for its turn."""
 
     def __init__(self, emulation: Emulation | None) -> None:
         self._loop = WorkerLoop(emulation)
-        self._one = threading.Lock()
+        self._turn = 0
+        self._turns = threading.Condition()
 
     def ready(self) -> int:
         """The process of this worker."""
         return os.getpid()
 
-    def open(self, job: int, work: Any, units: float, lead: int) -> None:
-        """Take a job's work."""
-        with self._one:
-            list(self._loop.follow(Open(job, work, units, lead)))
+    def open(self, turn: int, job: int, packed: bytes, units: float, lead: int) -> None:
+        """Take a job's work; what cannot be read here says so when it is asked to work."""
+        try:
+            work = pickle.loads(packed)
+        except Exception as error:  # a module that is not here, say
+            work = Broken(error)
+        list(self._in_turn(turn, Open(job, work, units, lead)))
 
-    def shut(self, job: int) -> None:
+    def shut(self, turn: int, job: int) -> None:
         """Forget it."""
-        with self._one:
-            list(self._loop.follow(Shut(job)))
+        list(self._in_turn(turn, Shut(job)))
 
     def void(self, ticket: Ticket) -> None:
-        """Put down what is older."""
+        """Put down what is older, at once."""
         self._loop.note(Void(Ticket(*ticket)))
 
-    def order(self, ticket: Ticket, tasks: tuple[int, ...], state: Any) -> Iterator[News]:
-        """Work on tasks, a piece of news after the other."""
+    def order(self, turn: int, ticket: Ticket, tasks: tuple[int, ...], state: Any) -> Iterator[News]:
+        """Work on tasks, a piece of news after the other; what is older is put down at once."""
         letter = Order(Ticket(*ticket), tasks, state)
         self._loop.note(letter)
-        with self._one:
+        yield from self._in_turn(turn, letter)
+
+    def _in_turn(self, turn: int, letter: Letter) -> Iterator[News]:
+        with self._turns:
+            self._turns.wait_for(lambda: self._turn == turn)
+        try:
             yield from self._loop.follow(letter)
+        finally:
+            with self._turns:
+                self._turn += 1
+                self._turns.notify_all()
 
 
 @dataclass(eq=False)
@@ -90,6 +106,7 @@ class _Post:
 
     actor: Any
     pid: int | None = None
+    turns: Iterator[int] = field(default_factory=count)
 
 
 class RayEngine:
@@ -124,7 +141,7 @@ class RayEngine:
         strategy = "SPREAD" if spread else "DEFAULT"
         options = {"num_cpus": 1} | dict(resources or {})
         self._make = ray.remote(RayWorker).options(
-            max_concurrency=4, max_restarts=0, scheduling_strategy=strategy, **options
+            max_concurrency=THREADS, max_restarts=0, scheduling_strategy=strategy, **options
         )
         self._replace = replace
         self._deaths = [0] * len(self._emulations)
@@ -153,17 +170,19 @@ class RayEngine:
             case Order(ticket=ticket, tasks=tasks, state=state):
                 if self._state is None or self._state[0] != ticket:
                     self._state = ticket, self._ray.put(state)
-                stream = post.actor.order.options(num_returns="streaming").remote(ticket, tasks, self._state[1])
+                stream = post.actor.order.options(num_returns="streaming").remote(
+                    next(post.turns), ticket, tasks, self._state[1]
+                )
                 self._streams[stream] = worker
             case Open(job=job, work=work, units=units, lead=lead):
                 if job not in self._works:
-                    self._works[job] = self._ray.put(work)
-                post.actor.open.remote(job, self._works[job], units, lead)
+                    self._works[job] = self._ray.put(self._ray.cloudpickle.dumps(work))
+                post.actor.open.remote(next(post.turns), job, self._works[job], units, lead)
             case Void(ticket=ticket):
                 post.actor.void.remote(ticket)
             case Shut(job=job):
                 self._works.pop(job, None)
-                post.actor.shut.remote(job)
+                post.actor.shut.remote(next(post.turns), job)
 
     def wait(self, timeout: float | None) -> list[Event]:
         """News of any stream, and of actors that come and go."""
@@ -171,13 +190,8 @@ class RayEngine:
         if not waiting:
             time.sleep(min(timeout, 0.05) if timeout is not None else 0.05)
             return []
-        ready, _ = self._ray.wait(waiting, num_returns=1, timeout=timeout, fetch_local=True)
-        if ready and len(waiting) > 1:
-            ready, _ = self._ray.wait(waiting, num_returns=len(waiting), timeout=0, fetch_local=True)
-        events: list[Event] = []
-        for one in ready:
-            events += self._joined(one) if one in self._coming else self._news(one)
-        return events
+        ready, _ = self._ray.wait(waiting, num_returns=1, timeout=timeout, fetch_local=False)
+        return [event for one in ready for event in (self._joined(one) if one in self._coming else self._news(one))]
 
     def close(self) -> None:
         """End the actors, and Ray where it was started here."""
@@ -205,13 +219,19 @@ class RayEngine:
         """End a worker's process as the system would, where it is on this machine: for tests and demonstrations."""
         post = self._posts.get(worker)
         if post is not None and post.pid is not None:
-            os.kill(post.pid, 9)
+            with contextlib.suppress(ProcessLookupError):  # it is dead, and nobody has noticed yet
+                os.kill(post.pid, 9)
 
     def dismiss(self, worker: int) -> None:
         """End an actor that has been silent for too long; it is replaced as one that died."""
         post = self._posts.get(worker)
         if post is not None:
             self._ray.kill(post.actor)
+
+    @property
+    def gone(self) -> bool:
+        """Whether nobody is left, and nobody will come."""
+        return not self._posts
 
     def _start(self, worker: int) -> None:
         post = self._posts[worker] = _Post(self._make.remote(self._emulations[worker]))
