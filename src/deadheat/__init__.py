@@ -40,6 +40,7 @@ from deadheat.queueing import (
     pollaczek_khinchine,
     would_be_used,
 )
+from deadheat.runtime import Converged, Delivery, Job, JobFailed, Pool, Run, run
 from deadheat.simulation import Replay, Scheme, compare, replicate, simulate
 from deadheat.tuning import Choice, Plan, Ranking, Recruitment, Unreachable, fastest, plan, recruit, tune
 
@@ -53,19 +54,25 @@ __all__ = [
     "Cluster",
     "Code",
     "CodeSpec",
+    "Converged",
     "DeadheatError",
+    "Delivery",
     "Draw",
     "Forecast",
     "IllConditioned",
     "IterationLaw",
+    "Job",
+    "JobFailed",
     "Moments",
     "NoConvergence",
     "Overhead",
     "Plan",
+    "Pool",
     "Quantile",
     "Ranking",
     "Recruitment",
     "Replay",
+    "Run",
     "Scenario",
     "Scheme",
     "Search",
@@ -97,6 +104,7 @@ __all__ = [
     "proportional",
     "recruit",
     "replicate",
+    "run",
     "simulate",
     "split",
     "tune",

@@ -14,6 +14,7 @@ from deadheat.coding.faults import IllConditioned
 from deadheat.errors import finite, whole
 
 ALL_UPTO = 5000  # patterns that are all tried rather than sampled
+LIMIT = 1e7  # of the gain of a gated code: seven of sixteen digits
 AFFORDABLE = 4_000_000  # K^2 times patterns that a gate tries, so that building a code takes a second or two
 
 

@@ -1,1 +1,22 @@
 """What does happen: the pure master, and the engines that give it time and workers."""
+
+from deadheat.runtime.driver import Converged, Delivery, NoWorkers
+from deadheat.runtime.engines.local import LocalEngine
+from deadheat.runtime.engines.ray import RayEngine, RayMissing
+from deadheat.runtime.job import Job
+from deadheat.runtime.pools import JobFailed, Pool
+from deadheat.runtime.runs import Run, run
+
+__all__ = [
+    "Converged",
+    "Delivery",
+    "Job",
+    "JobFailed",
+    "LocalEngine",
+    "NoWorkers",
+    "Pool",
+    "RayEngine",
+    "RayMissing",
+    "Run",
+    "run",
+]

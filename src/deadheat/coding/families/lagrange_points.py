@@ -15,14 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.coding.bases import chebyshev_rows
-from deadheat.coding.certification import gate
+from deadheat.coding.certification import LIMIT, gate
 from deadheat.coding.costs import Cost
 from deadheat.coding.linear import LinearCode
 from deadheat.coding.shapes import Family, Shape, at_least
 from deadheat.errors import whole
 
 Array = NDArray[np.float64]
-LIMIT = 1e7  # of the gain: seven of sixteen digits
 
 
 def lagrange(parts: int, degree: int, total: int, *, limit: float = LIMIT) -> LinearCode:

@@ -11,12 +11,11 @@ from functools import partial
 import numpy as np
 
 from deadheat.coding.bases import generator
-from deadheat.coding.certification import gate
+from deadheat.coding.certification import LIMIT, gate
 from deadheat.coding.costs import Cost
 from deadheat.coding.linear import LinearCode
 from deadheat.coding.shapes import Family, Shape, sizes
 
-LIMIT = 1e7  # of the gain: seven of sixteen digits
 REMEDY = 'take basis="gaussian", or fewer tasks to spare'
 
 

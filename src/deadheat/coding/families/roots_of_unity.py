@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from deadheat.coding.assembling import only
 from deadheat.coding.bases import circle_points, permuted
-from deadheat.coding.certification import gate
+from deadheat.coding.certification import LIMIT, gate
 from deadheat.coding.code import Code
 from deadheat.coding.costs import Cost
 from deadheat.coding.families.cyclic_windows import window_cost
@@ -32,7 +32,6 @@ from deadheat.coding.linear import LinearCode
 from deadheat.coding.shapes import Family, Shape, straggling
 
 Matrix = NDArray[Any]
-LIMIT = 1e7  # of the gain: seven of sixteen digits
 REMEDY = "take fewer stragglers, or codes.cyclic, whose rows are random"
 MOST_STRAGGLERS = 20  # that the tuner tries: beyond, lost tasks may cost too many digits
 MOST_NEIGHBOURS = 5  # of them with cyclic MDS in its own order
