@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import subprocess
 import sys
 import textwrap
@@ -16,7 +15,6 @@ from descent import COLUMNS, descent, gradient, serial, step
 
 import deadheat as dh
 from deadheat.paper import worked_example
-from deadheat.queueing import IterationLaw
 from deadheat.runtime.driver import Converged
 from deadheat.runtime.job import Job
 from deadheat.runtime.messages import Assign, Deliver, Finished, Resolve
@@ -48,22 +46,13 @@ def emulated(engine: str, policy: str, iterations: int, **more: Any) -> Run:
     )
 
 
-def test_it_takes_as_long_as_foretold_and_an_even_split_far_longer(engine: str) -> None:
-    cluster = workers()
-    spec = dh.CodeSpec.of(50, 55, 2827440.0)
-    measured = {}
-    for policy, split in (("optimal", dh.split(cluster, spec)), ("uniform", dh.uniform(cluster, spec))):
-        done = emulated(engine, policy, 100, seed=1).wait()
-        assert np.abs(done.deliveries[0].state - serial(100)).max() < 1e-9
-        times = np.array(done.record.iterations)
-        foretold = IterationLaw(cluster.tasks(spec), split.loads, 50).mean
-        measured[policy] = times.mean()
-        # What every iteration costs besides: orders and results on their way, tasks that oversleep. It is measured: a
-        # worker's comm as it was seen, less the comm that was emulated, and the same for a task's time.
-        overhead = float((done.workers.comm - cluster.comm).max()) + 11 * 1.5e-3
-        error = 3 * times.std(ddof=1) / math.sqrt(times.size)
-        assert 0.9 * foretold - error < times.mean() < 1.1 * (foretold + overhead) + error, (engine, policy)
-    assert measured["uniform"] > 1.6 * measured["optimal"]  # the exact law says 1.83
+@pytest.mark.parametrize("policy", ["optimal", "uniform"])
+def test_emulated_workers_bring_the_right_answer(engine: str, policy: str) -> None:
+    """How long it takes is measured in benchmarks/bench_runs.py."""
+    done = emulated(engine, policy, 5, seed=1).wait()
+    assert np.abs(done.deliveries[0].state - serial(5)).max() < 1e-9
+    assert len(done.record.iterations) == 5
+    assert min(done.record.iterations) > min(workers().comm)
 
 
 class KillAt:

@@ -1,0 +1,56 @@
+"""Real runs on emulated workers against their forecast: the worked example, scaled so that an iteration takes 0.1 s."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+import deadheat as dh
+from benchmarks.timing import Row
+from deadheat.paper import worked_example
+from deadheat.queueing import IterationLaw
+
+SCALE = 7.587
+ITERATIONS = 100
+CODE = dh.codes.cyclic(55, 5)
+SPEC = worked_example.spec()
+Array = NDArray[np.float64]
+
+
+def gradient(w: Array, chunk: tuple[Array, Array]) -> Array:
+    """Of least squares on one chunk."""
+    x, y = chunk
+    return np.asarray(x.T @ (x @ w - y))
+
+
+def step(w: Array, total: Array, iteration: int) -> Array:
+    """Against the gradient."""
+    return w - 1e-4 * total
+
+
+def job() -> dh.Job:
+    """Least squares in 55 chunks."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(5500, 10))
+    y = x @ rng.normal(size=10)
+    return dh.Job([(x[i::55], y[i::55]) for i in range(55)], gradient, np.zeros(10), step, ITERATIONS)
+
+
+def rows() -> list[Row]:
+    """For both engines: measured against forecast, and an even split against Theorem 2."""
+    found = []
+    cluster = dh.Cluster(
+        [dh.Worker(w.mean / SCALE, w.std / SCALE, w.comm / SCALE, w.name) for w in worked_example.cluster()]
+    )
+    for engine in ("local", "ray"):
+        measured = {}
+        for policy, split in (("optimal", dh.split(cluster, SPEC)), ("uniform", dh.uniform(cluster, SPEC))):
+            work = SPEC.work / CODE.cost.work
+            done = dh.run(job(), cluster, CODE, engine, policy=policy, work=work, emulate=True, adapt=False, seed=1)
+            measured[policy] = float(np.mean(done.wait().record.iterations))
+            law = IterationLaw(cluster.tasks(SPEC), split.loads, SPEC.critical)
+            found.append(Row(f"iteration, {policy} split, {engine}", measured[policy], "forecast", law.mean, 1.1))
+        found.append(
+            Row(f"Theorem 2, {engine}", measured["optimal"], "even split / 1.6", measured["uniform"] / 1.6, 1.0)
+        )
+    return found
