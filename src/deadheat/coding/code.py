@@ -65,6 +65,11 @@ class Code(ABC):
     def decodable(self, done: Collection[int]) -> bool:
         """Whether these results determine the iteration."""
 
+    @property
+    def fewest(self) -> int:
+        """Results below which it is never decodable."""
+        return self.critical
+
     @abstractmethod
     def _recipe(self, done: tuple[int, ...]) -> Recipe | None:
         """The recipe for a pattern, made afresh."""

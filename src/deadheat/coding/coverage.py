@@ -56,6 +56,11 @@ class CoverageCode(Code):
         """Whether every part is there."""
         return len({int(self.groups[task]) for task in self._known(done)}) == self.chunks
 
+    @property
+    def fewest(self) -> int:
+        """One for each part."""
+        return self.chunks
+
     def _recipe(self, done: tuple[int, ...]) -> Recipe | None:
         """The first result of each part: added for a gradient, side by side for blocks."""
         first: dict[int, int] = {}

@@ -103,6 +103,11 @@ class LinearCode(Code):
         covered = np.count_nonzero(self.rows[list(found)], axis=0) > 0  # what is wished must be there at all
         return bool(covered[self._wished].all()) and self.recipe(found) is not None
 
+    @property
+    def fewest(self) -> int:
+        """K, or less where fewer may happen to suffice."""
+        return min(self.least, self.critical) if self.least and self.exact else self.critical
+
     def finish(self, ends: Array) -> Array:
         """The K-th result, or the first that happens to suffice; by bisection, since more results never tell less."""
         if not self.least:

@@ -77,6 +77,11 @@ class PeelingCode(Code):
         """Whether peeling gets through."""
         return len(self._known(done)) >= self.least and self.recipe(done) is not None
 
+    @property
+    def fewest(self) -> int:
+        """One for each symbol that is wanted."""
+        return self.least
+
     def _recipe(self, done: tuple[int, ...]) -> Recipe | None:
         """The order in which the symbols come out."""
         peeler = _Peeler(self)

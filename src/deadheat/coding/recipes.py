@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 Matrix = NDArray[Any]
 AT_ONCE = 2**17  # numbers of a block of results: 1 MiB of doubles stays in the cache (bench_decode)
 BLOCK = 2**17  # numbers of the sum at a time, where few are wished for (bench_decode)
+TINY = 2**12  # numbers of all results together up to which one product is the fastest way
 FEW = 4  # wishes up to which adding up row by row is faster than a product
 
 
@@ -62,6 +63,9 @@ class Weights:
 
 def mix(weights: Matrix, flat: Sequence[Matrix], found: Matrix, wishes: NDArray[np.int64]) -> None:
     """found[wishes] = weights @ flat, block by block."""
+    if len(flat) * flat[0].size <= TINY and weights.all():
+        found[wishes] = weights.astype(found.dtype) @ np.array(flat)
+        return
     used = np.flatnonzero(np.any(weights != 0, axis=0))
     kept, taken = weights[:, used].astype(found.dtype), [flat[int(i)] for i in used]
     if len(wishes) <= FEW and all(row.dtype == found.dtype and row.flags.c_contiguous for row in taken):

@@ -28,12 +28,16 @@ class Emulation:
         return Stretch(self, np.random.default_rng(self.seed))
 
 
-@dataclass(frozen=True)
+@dataclass
 class Stretch:
-    """Sleeps until a task has taken the time that was drawn for it."""
+    """Sleeps until a task has taken the time that was drawn for it.
+
+    A sleep ends a little late; what one task was late is taken off the next, so that the times are right on average.
+    """
 
     emulation: Emulation
     rng: Any
+    late: float = 0.0
 
     def receive(self, token: Token) -> None:
         """The time that an order takes to come."""
@@ -41,7 +45,9 @@ class Stretch:
 
     def until(self, began: float, units: float, count: int, token: Token) -> None:
         """Sleep until `count` tasks of so many units of work would have ended that began then, or they are purged."""
-        _sleep(began + units * float(np.sum(self.emulation.law.rvs(count, self.rng))), token)
+        end = began - self.late + units * float(np.sum(self.emulation.law.rvs(count, self.rng)))
+        _sleep(end, token)
+        self.late = min(time.perf_counter() - end, LOOK)
 
 
 def _sleep(until: float, token: Token) -> None:

@@ -82,9 +82,10 @@ class Estimate:
         work, quick = self.work, self.quick
         if quick.weight < SHORT * 0.9 or work.weight < 2 * quick.weight or not work.mean:
             return False
+        if 1 / NOTICEABLE < quick.mean / work.mean < NOTICEABLE:
+            return False
         error = max(work.std, quick.std, 0.05 * work.mean) / math.sqrt(quick.weight)
-        ratio = quick.mean / work.mean
-        if abs(quick.mean - work.mean) < CHANGED * error or 1 / NOTICEABLE < ratio < NOTICEABLE:
+        if abs(quick.mean - work.mean) < CHANGED * error:
             return False
         work.weight, work.mean, work.square = quick.weight, quick.mean, quick.square
         self.changes += 1

@@ -111,7 +111,7 @@ class Master:
         """Open an iteration: everybody's share, and the purge of those who get none."""
         brief = self._briefs[ticket.job]
         busy = {w for w, tasks in self._left.items() if tasks}
-        self.ticket, self._resolving, self._enough = ticket, False, 0
+        self.ticket, self._resolving, self._enough = ticket, False, brief.code.fewest
         self._done, self._given, self._errors, self._thrown = set(), set(), {}, {}
         self._left, self._asked, self._heard = {}, {}, {}
         workers = sorted(self.alive)

@@ -86,7 +86,10 @@ class ChunkWork:
             if chunk not in self._known:
                 self._known[chunk] = self._result(chunk, token)
             value = self._known[chunk]
-            piece = row[0] * value if self._parts == 1 else row @ np.reshape(value, (self._parts, -1))
+            if self._parts > 1:
+                piece = row @ np.reshape(value, (self._parts, -1))
+            else:
+                piece = value if row[0] == 1 else row[0] * value
             total = piece if total is None else total + piece
         assert total is not None
         return total

@@ -1,7 +1,8 @@
 """The local engine: a process for each worker on this machine, pipes for control, shared memory for what is large.
 
 A worker computes with one thread of linear algebra, hears newer tickets while it computes, and ends with the master's
-process. A worker that dies is replaced, and joins again.
+process. A worker that dies is replaced, and joins again. Workers do not run the user's script again, as processes of
+multiprocessing do: it needs no `if __name__ == "__main__"`.
 """
 
 from __future__ import annotations
@@ -10,22 +11,23 @@ import contextlib
 import os
 import pickle
 import queue
-import select
 import selectors
 import signal
+import sys
 import threading
 import time
-from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
-from typing import Any
+from types import ModuleType
 
-from deadheat.errors import BadInput, whole
 from deadheat.runtime.emulation import Emulation
-from deadheat.runtime.engines.parcels import Reader, Shelf, pack, unpack
+from deadheat.runtime.engines.crew import Crew
+from deadheat.runtime.engines.lines import Line
+from deadheat.runtime.engines.parcels import Parcel, Reader, Shelf, pack, unpack
+from deadheat.runtime.engines.quotas import Quota, shares
 from deadheat.runtime.messages import (
     Event,
     Failed,
@@ -44,7 +46,6 @@ from deadheat.runtime.work import Broken
 from deadheat.runtime.worker_loop import WorkerLoop
 
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
-MOST_DEATHS = 5  # of one worker in a row before it is not replaced any more
 GRACE = 2.0  # seconds that workers have to end by themselves
 
 
@@ -53,35 +54,35 @@ class _Post:
     """One worker as the master sees it."""
 
     process: BaseProcess
-    pipe: Connection
+    line: Line
     reader: Reader = field(default_factory=Reader)
-    waiting: deque[bytes] = field(default_factory=deque)
     ready: bool = False
 
 
 class LocalEngine:
-    """Processes on this machine. workers: how many, or one emulation (or None for real speed) each."""
+    """Processes on this machine. workers: how many, or one emulation (or None for real speed) each.
 
-    def __init__(self, workers: int | Sequence[Emulation | None], *, replace: bool = True) -> None:
-        if isinstance(workers, int):
-            workers = [None] * whole("workers", workers, "give the number of worker processes")
-        if not workers:
-            raise BadInput("workers", workers, "nobody to work", "give at least one worker")
-        self._emulations = list(workers)
-        self._replace = replace
-        self._deaths = [0] * len(self._emulations)
+    quotas: for each worker the share of a core that it gets, or None (as root, on Linux).
+    """
+
+    def __init__(
+        self,
+        workers: int | Sequence[Emulation | None],
+        *,
+        replace: bool = True,
+        quotas: Sequence[float | None] | None = None,
+    ) -> None:
+        self._crew: Crew[_Post] = Crew(workers, replace)
+        limits = shares(quotas, len(self._crew.emulations))
+        self._quotas = {worker: Quota(share) for worker, share in enumerate(limits) if share is not None}
         self._context = get_context("spawn")
         self._selector = selectors.DefaultSelector()
-        self._posts: dict[int, _Post] = {}
         self._states = [Shelf(), Shelf()]  # in turns: a purged task may still look at the last one
-        self._opens: dict[int, tuple[Shelf, tuple[bytes, Any]]] = {}  # of each job, its work, packed once
-        self._packed: tuple[Ticket, int, tuple[bytes, Any]] | None = None
+        self._opens: dict[int, tuple[Shelf, Parcel]] = {}  # of each job, its work, packed once
+        self._packed: tuple[Ticket, int, Parcel] | None = None
         self._closed = False
-        for worker in range(len(self._emulations)):
+        for worker in range(len(self._crew.emulations)):
             self._start(worker)
-
-    def __len__(self) -> int:
-        return len(self._emulations)
 
     def now(self) -> float:
         """Seconds of a clock that never goes back."""
@@ -89,25 +90,26 @@ class LocalEngine:
 
     def send(self, worker: int, letter: Letter) -> None:
         """Through the pipe, if it takes it at once; else as soon as it does."""
-        post = self._posts.get(worker)
+        post = self._crew.posts.get(worker)
         if post is None or not post.ready:
             return
-        post.waiting.append(self._written(letter))
-        self._flush(worker, post)
+        post.line.send(self._written(letter))
+        if post.line.waiting:
+            self._selector.modify(post.line, selectors.EVENT_READ | selectors.EVENT_WRITE, (worker, post, True))
 
     def wait(self, timeout: float | None) -> list[Event]:
         """News of any worker."""
-        if any(post.waiting for post in self._posts.values()):
-            timeout = 0.001 if timeout is None else min(timeout, 0.001)
         events: list[Event] = []
-        for key, _ in self._selector.select(timeout):
-            number, whose, is_pipe = key.data
-            if whose is not self._posts.get(number):
+        for key, ready in self._selector.select(timeout):
+            worker, post, is_line = key.data
+            if post is not self._crew.posts.get(worker):
                 continue  # it was buried a moment ago
-            events += self._read(number, key.data[1]) if is_pipe else self._buried(number, key.data[1])
-        for worker, post in list(self._posts.items()):
-            if post.waiting:
-                self._flush(worker, post)
+            if ready & selectors.EVENT_WRITE:
+                post.line.flush()
+                if not post.line.waiting:
+                    self._selector.modify(post.line, selectors.EVENT_READ, key.data)
+            if ready & selectors.EVENT_READ:
+                events += self._read(worker, post) if is_line else self._buried(worker, post)
         return events
 
     def close(self) -> None:
@@ -115,18 +117,20 @@ class LocalEngine:
         if self._closed:
             return
         self._closed = True
-        for post in self._posts.values():
+        for post in self._crew.posts.values():
             with contextlib.suppress(OSError):
-                post.pipe.close()  # they hear that, and end
+                post.line.close()  # they hear that, and end
         until = time.monotonic() + GRACE
-        for post in self._posts.values():
+        for post in self._crew.posts.values():
             post.process.join(max(until - time.monotonic(), 0.05))
             if post.process.is_alive():
                 post.process.kill()
                 post.process.join()
             post.reader.close(unlink=True)
-        self._posts.clear()
+        self._crew.posts.clear()
         self._selector.close()
+        for quota in self._quotas.values():
+            quota.remove()
         for shelf in (*self._states, *(shelf for shelf, _ in self._opens.values())):
             shelf.close()
 
@@ -138,7 +142,7 @@ class LocalEngine:
 
     def kill(self, worker: int) -> None:
         """End a worker as the system would: for tests and demonstrations."""
-        post = self._posts.get(worker)
+        post = self._crew.posts.get(worker)
         if post is not None and post.process.pid is not None:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(post.process.pid, signal.SIGKILL)
@@ -147,14 +151,25 @@ class LocalEngine:
         """End a worker that has been silent for too long; it is replaced as one that died."""
         self.kill(worker)
 
+    def add(self, emulation: Emulation | None = None) -> int:
+        """One more worker, which joins when it is ready; its number."""
+        worker = self._crew.add(emulation)
+        self._start(worker)
+        return worker
+
+    def leave(self, worker: int) -> None:
+        """Let a worker go; what it has is given to others."""
+        self._crew.leave(worker)
+        self.kill(worker)
+
     @property
     def gone(self) -> bool:
         """Whether nobody is left, and nobody will come."""
-        return not self._posts
+        return not self._crew.posts
 
     def pid(self, worker: int) -> int | None:
         """The worker's process."""
-        post = self._posts.get(worker)
+        post = self._crew.posts.get(worker)
         return None if post is None else post.process.pid
 
     # Letters out
@@ -166,58 +181,39 @@ class LocalEngine:
                     turn = 0 if self._packed is None else 1 - self._packed[1]
                     self._states[turn].clear()
                     self._packed = ticket, turn, pack(state, self._states[turn])
-                return pickle.dumps(("order", ticket, tasks, *self._packed[2]), 5)
+                return pickle.dumps(("order", tuple(ticket), tasks, self._packed[2]), 5)
             case Open(job=job, work=work, units=units, lead=lead):
                 if job not in self._opens:
                     shelf = Shelf()
                     self._opens[job] = shelf, pack(work, shelf)
-                return pickle.dumps(("open", job, units, lead, *self._opens[job][1]), 5)
+                return pickle.dumps(("open", job, units, lead, self._opens[job][1]), 5)
             case Void(ticket=ticket):
-                return pickle.dumps(("void", ticket), 5)
+                return pickle.dumps(("void", tuple(ticket)), 5)
             case Shut(job=job):
                 if job in self._opens:
                     self._opens.pop(job)[0].close()  # who has it open keeps it until it lets go
                 return pickle.dumps(("shut", job), 5)
 
-    def _flush(self, worker: int, post: _Post) -> None:
-        """Send what the pipe takes without blocking: small letters to one that is writable."""
-        while post.waiting:
-            if not select.select((), (post.pipe,), (), 0)[1]:
-                return
-            try:
-                post.pipe.send_bytes(post.waiting[0])
-            except OSError:
-                post.waiting.clear()  # it is gone; the news of it is on its way
-                return
-            post.waiting.popleft()
-
     # News in
 
     def _read(self, worker: int, post: _Post) -> list[Event]:
-        events: list[Event] = []
-        try:
-            while True:
-                events.append(self._event(worker, post, post.pipe.recv_bytes()))
-                if not post.pipe.poll():
-                    return events
-        except (EOFError, OSError):
-            self._selector.unregister(post.pipe)
-            return events
+        frames, there = post.line.read()
+        if not there:
+            self._selector.unregister(post.line)
+        return [self._event(worker, post, frame) for frame in frames]
 
-    def _event(self, worker: int, post: _Post, letter: bytes) -> Event:
-        kind, ticket, *rest = pickle.loads(letter)
+    def _event(self, worker: int, post: _Post, frame: bytes) -> Event:
+        kind, ticket, *rest = pickle.loads(frame)
         now = time.perf_counter()
         match kind:
             case "finished":
-                task, seconds, head, place = rest
-                self._deaths[worker] = 0
-                return Finished(worker, ticket, task, now, seconds, unpack(head, place, post.reader))
+                task, seconds, parcel = rest
+                self._crew.proved(worker)
+                return Finished(worker, Ticket(*ticket), task, now, seconds, unpack(parcel, post.reader))
             case "stopped":
-                seconds, complete, late = rest
-                return Stopped(worker, ticket, now, seconds, complete, late)
+                return Stopped(worker, Ticket(*ticket), now, *rest)
             case "failed":
-                task, error = rest
-                return Failed(worker, ticket, task, now, error)
+                return Failed(worker, Ticket(*ticket), rest[0], now, rest[1])
             case _:
                 post.ready = True
                 return Joined(worker, now)
@@ -227,39 +223,42 @@ class LocalEngine:
     def _start(self, worker: int) -> None:
         here, there = self._context.Pipe()
         process = self._context.Process(
-            target=_serve, args=(there, self._emulations[worker]), name=f"deadheat-{worker}", daemon=True
+            target=_serve, args=(there, self._crew.emulations[worker]), name=f"deadheat-{worker}", daemon=True
         )
-        with _single_threaded():
+        with _for_a_worker():
             process.start()
         there.close()
-        post = self._posts[worker] = _Post(process, here)
-        self._selector.register(here, selectors.EVENT_READ, (worker, post, True))
+        if worker in self._quotas and process.pid is not None:
+            self._quotas[worker].take(process.pid)
+        post = self._crew.posts[worker] = _Post(process, Line(here))
+        self._selector.register(post.line, selectors.EVENT_READ, (worker, post, True))
         self._selector.register(process.sentinel, selectors.EVENT_READ, (worker, post, False))
 
     def _buried(self, worker: int, post: _Post) -> list[Event]:
         """A process has ended: read what it said last, and replace it."""
-        events = self._read(worker, post) if post.pipe.fileno() in self._selector.get_map() else []
+        events = self._read(worker, post) if post.line.fileno() in self._selector.get_map() else []
         self._selector.unregister(post.process.sentinel)
         with contextlib.suppress(KeyError, ValueError):
-            self._selector.unregister(post.pipe)
-        post.pipe.close()
+            self._selector.unregister(post.line)
+        post.line.close()
         post.process.join()
         post.reader.close(unlink=True)
-        del self._posts[worker]
-        self._deaths[worker] += 1
-        if self._replace and self._deaths[worker] <= MOST_DEATHS:
+        if self._crew.bury(worker):
             self._start(worker)
         return [*events, Lost(worker, time.perf_counter())]
 
 
 @contextlib.contextmanager
-def _single_threaded() -> Iterator[None]:
-    """Children that start meanwhile use one thread of linear algebra."""
+def _for_a_worker() -> Iterator[None]:
+    """Children that start meanwhile use one thread of linear algebra, and do not run the user's script."""
     before = {name: os.environ.get(name) for name in ONE_THREAD}
+    script = sys.modules["__main__"]
     os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
+    sys.modules["__main__"] = ModuleType("__main__")
     try:
         yield
     finally:
+        sys.modules["__main__"] = script
         for name, value in before.items():
             if value is None:
                 del os.environ[name]
@@ -282,9 +281,9 @@ def _serve(pipe: Connection, emulation: Emulation | None) -> None:
                 shelf.clear()  # the master is done with the results of the iteration before
             if kind == "finished":
                 task, seconds, value = rest
-                rest = (task, seconds, *pack(value, shelf))
+                rest = (task, seconds, pack(value, shelf))
             with contextlib.suppress(OSError):
-                pipe.send_bytes(pickle.dumps((kind, ticket, *rest), 5))
+                pipe.send_bytes(pickle.dumps((kind, tuple(ticket), *rest), 5))
 
 
 def _listen(pipe: Connection, loop: WorkerLoop, letters: queue.SimpleQueue[Letter], shelf: Shelf) -> None:
@@ -296,17 +295,22 @@ def _listen(pipe: Connection, loop: WorkerLoop, letters: queue.SimpleQueue[Lette
             letter: Letter
             match kind:
                 case "order":
-                    ticket, tasks, head, place = rest
-                    letter = Order(ticket, tasks, unpack(head, place, reader))
-                case "open":
-                    job, units, lead, head, place = rest
+                    ticket, tasks, parcel = rest
                     try:
-                        work = unpack(head, place, reader)
+                        state = unpack(parcel, reader)
+                    except Exception as error:
+                        state = None
+                        letters.put(Open(ticket[0], Broken(error)))
+                    letter = Order(Ticket(*ticket), tasks, state)
+                case "open":
+                    job, units, lead, parcel = rest
+                    try:
+                        work = unpack(parcel, reader)
                     except Exception as error:  # a module that is not here, say
                         work = Broken(error)
                     letter = Open(job, work, units, lead)
                 case "void":
-                    letter = Void(*rest)
+                    letter = Void(Ticket(*rest[0]))
                 case _:
                     letter = Shut(*rest)
             loop.note(letter)

@@ -1,15 +1,18 @@
 """The Ray engine: an actor for each worker, on this machine or on the nodes of a cluster. Needs the extra `ray`.
 
-An order is a streaming call, so that results come one by one; the state is put into the object store once per
-iteration. `ray.cancel` does not stop calls that run, and calls queued on an actor ran on after it: purging is our own
-flag, set by another thread of the actor. One call at a time works, in turn: a new order waits for the task in hand.
+Letters are calls of the actor; news come back by a call that is always under way and returns as soon as there are any,
+with all that there are: half the cost of a streaming generator, which pays for each result (benchmarks/bench_engines).
+The state is put into the object store once per iteration. `ray.cancel` does not stop calls that run, and calls queued
+on an actor ran on after it: purging is our own flag, set by another thread of the actor.
 """
 
 from __future__ import annotations
 
 import contextlib
+import heapq
 import os
 import pickle
+import queue
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,8 +20,9 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
-from deadheat.errors import BadInput, DeadheatError, whole
+from deadheat.errors import DeadheatError
 from deadheat.runtime.emulation import Emulation
+from deadheat.runtime.engines.crew import Crew
 from deadheat.runtime.messages import (
     Event,
     Failed,
@@ -36,8 +40,7 @@ from deadheat.runtime.messages import (
 from deadheat.runtime.work import Broken
 from deadheat.runtime.worker_loop import News, WorkerLoop
 
-THREADS = 16  # calls that may wait for their turn in an actor, besides the one that works
-MOST_DEATHS = 5  # of one worker in a row before it is not replaced any more
+CALLS = 8  # of one actor at a time: one waits for news, the others bring letters
 
 
 class RayMissing(DeadheatError):
@@ -56,12 +59,16 @@ def _ray() -> Any:
 
 
 class RayWorker:
-    """What runs in the actor. Calls of a threaded actor may overtake each other: each waits for its turn."""
+    """What runs in the actor: one thread works, the calls bring letters and take news."""
 
     def __init__(self, emulation: Emulation | None) -> None:
         self._loop = WorkerLoop(emulation)
-        self._turn = 0
-        self._turns = threading.Condition()
+        self._letters: queue.SimpleQueue[Letter] = queue.SimpleQueue()
+        self._news: queue.SimpleQueue[News] = queue.SimpleQueue()
+        self._early: list[tuple[int, Letter]] = []  # calls of a threaded actor may overtake each other
+        self._next = 0
+        self._lock = threading.Lock()
+        threading.Thread(target=self._work, daemon=True).start()
 
     def ready(self) -> int:
         """The process of this worker."""
@@ -73,38 +80,44 @@ class RayWorker:
             work = pickle.loads(packed)
         except Exception as error:  # a module that is not here, say
             work = Broken(error)
-        list(self._in_turn(turn, Open(job, work, units, lead)))
+        self._take(turn, Open(job, work, units, lead))
 
-    def shut(self, turn: int, job: int) -> None:
-        """Forget it."""
-        list(self._in_turn(turn, Shut(job)))
+    def order(self, turn: int, ticket: Ticket, tasks: tuple[int, ...], state: Any) -> None:
+        """Work on tasks; what is older is put down at once."""
+        self._take(turn, Order(Ticket(*ticket), tasks, state))
 
-    def void(self, ticket: Ticket) -> None:
-        """Put down what is older, at once."""
-        self._loop.note(Void(Ticket(*ticket)))
+    def tell(self, turn: int, letter: Letter) -> None:
+        """Any other letter."""
+        self._take(turn, letter)
 
-    def order(self, turn: int, ticket: Ticket, tasks: tuple[int, ...], state: Any) -> Iterator[News]:
-        """Work on tasks, a piece of news after the other; what is older is put down at once."""
-        letter = Order(Ticket(*ticket), tasks, state)
+    def news(self) -> list[News]:
+        """All news there are, as soon as there are any."""
+        found = [self._news.get()]
+        while not self._news.empty():
+            found.append(self._news.get())
+        return found
+
+    def _take(self, turn: int, letter: Letter) -> None:
+        """Note a letter at once, and follow it in its turn."""
         self._loop.note(letter)
-        yield from self._in_turn(turn, letter)
+        with self._lock:
+            heapq.heappush(self._early, (turn, letter))
+            while self._early and self._early[0][0] == self._next:
+                self._letters.put(heapq.heappop(self._early)[1])
+                self._next += 1
 
-    def _in_turn(self, turn: int, letter: Letter) -> Iterator[News]:
-        with self._turns:
-            self._turns.wait_for(lambda: self._turn == turn)
-        try:
-            yield from self._loop.follow(letter)
-        finally:
-            with self._turns:
-                self._turn += 1
-                self._turns.notify_all()
+    def _work(self) -> None:
+        while True:
+            for news in self._loop.follow(self._letters.get()):
+                self._news.put(news)
 
 
 @dataclass(eq=False)
 class _Post:
-    """One worker as the master sees it."""
+    """One worker as the master sees it: its actor and the call that waits for its first sign of life, then for news."""
 
     actor: Any
+    call: Any
     pid: int | None = None
     turns: Iterator[int] = field(default_factory=count)
 
@@ -127,83 +140,67 @@ class RayEngine:
         replace: bool = True,
     ) -> None:
         self._ray = ray = _ray()
-        if isinstance(workers, int):
-            workers = [None] * whole("workers", workers, "give the number of actors")
-        if not workers:
-            raise BadInput("workers", workers, "nobody to work", "give at least one worker")
-        self._emulations = list(workers)
+        self._crew: Crew[_Post] = Crew(workers, replace)
         self._mine = not ray.is_initialized()
         if self._mine:
             if address is None:
-                ray.init(num_cpus=max(len(workers), 1), include_dashboard=False, log_to_driver=False)
+                ray.init(num_cpus=len(self._crew.emulations), include_dashboard=False, log_to_driver=False)
             else:
                 ray.init(address=address, log_to_driver=False)
         strategy = "SPREAD" if spread else "DEFAULT"
         options = {"num_cpus": 1} | dict(resources or {})
         self._make = ray.remote(RayWorker).options(
-            max_concurrency=THREADS, max_restarts=0, scheduling_strategy=strategy, **options
+            max_concurrency=CALLS, max_restarts=0, scheduling_strategy=strategy, **options
         )
-        self._replace = replace
-        self._deaths = [0] * len(self._emulations)
-        self._posts: dict[int, _Post] = {}
-        self._streams: dict[Any, int] = {}  # a streaming call, and whose it is
-        self._coming: dict[Any, int] = {}  # a new actor's first sign of life
         self._state: tuple[Ticket, Any] | None = None
         self._works: dict[int, Any] = {}
         self._closed = False
-        for worker in range(len(self._emulations)):
+        for worker in range(len(self._crew.emulations)):
             self._start(worker)
-
-    def __len__(self) -> int:
-        return len(self._emulations)
 
     def now(self) -> float:
         """Seconds of a clock that never goes back."""
         return time.perf_counter()
 
     def send(self, worker: int, letter: Letter) -> None:
-        """Call the actor; an order begins a stream of news."""
-        post = self._posts.get(worker)
+        """Call the actor."""
+        post = self._crew.posts.get(worker)
         if post is None or post.pid is None:
             return
+        turn = next(post.turns)
         match letter:
             case Order(ticket=ticket, tasks=tasks, state=state):
                 if self._state is None or self._state[0] != ticket:
                     self._state = ticket, self._ray.put(state)
-                stream = post.actor.order.options(num_returns="streaming").remote(
-                    next(post.turns), ticket, tasks, self._state[1]
-                )
-                self._streams[stream] = worker
+                post.actor.order.remote(turn, ticket, tasks, self._state[1])
             case Open(job=job, work=work, units=units, lead=lead):
                 if job not in self._works:
                     self._works[job] = self._ray.put(self._ray.cloudpickle.dumps(work))
-                post.actor.open.remote(next(post.turns), job, self._works[job], units, lead)
-            case Void(ticket=ticket):
-                post.actor.void.remote(ticket)
+                post.actor.open.remote(turn, job, self._works[job], units, lead)
+            case Void():
+                post.actor.tell.remote(turn, letter)
             case Shut(job=job):
                 self._works.pop(job, None)
-                post.actor.shut.remote(next(post.turns), job)
+                post.actor.tell.remote(turn, letter)
 
     def wait(self, timeout: float | None) -> list[Event]:
-        """News of any stream, and of actors that come and go."""
-        waiting = [*self._streams, *self._coming]
-        if not waiting:
+        """News of any worker, and of actors that come and go."""
+        calls = {post.call: worker for worker, post in self._crew.posts.items()}
+        if not calls:
             time.sleep(min(timeout, 0.05) if timeout is not None else 0.05)
             return []
-        ready, _ = self._ray.wait(waiting, num_returns=1, timeout=timeout, fetch_local=False)
-        return [event for one in ready for event in (self._joined(one) if one in self._coming else self._news(one))]
+        ready, _ = self._ray.wait(list(calls), num_returns=1, timeout=timeout, fetch_local=False)
+        return [event for call in ready for event in self._heard(calls[call])]
 
     def close(self) -> None:
         """End the actors, and Ray where it was started here."""
         if self._closed:
             return
         self._closed = True
-        for post in self._posts.values():
+        for post in self._crew.posts.values():
             with contextlib.suppress(Exception):
                 self._ray.kill(post.actor)
-        self._posts.clear()
-        self._streams.clear()
-        self._coming.clear()
+        self._crew.posts.clear()
         self._works.clear()
         self._state = None
         if self._mine:
@@ -217,60 +214,59 @@ class RayEngine:
 
     def kill(self, worker: int) -> None:
         """End a worker's process as the system would, where it is on this machine: for tests and demonstrations."""
-        post = self._posts.get(worker)
+        post = self._crew.posts.get(worker)
         if post is not None and post.pid is not None:
             with contextlib.suppress(ProcessLookupError):  # it is dead, and nobody has noticed yet
                 os.kill(post.pid, 9)
 
     def dismiss(self, worker: int) -> None:
         """End an actor that has been silent for too long; it is replaced as one that died."""
-        post = self._posts.get(worker)
+        post = self._crew.posts.get(worker)
         if post is not None:
             self._ray.kill(post.actor)
+
+    def add(self, emulation: Emulation | None = None) -> int:
+        """One more worker, which joins as soon as the cluster has room for it; its number."""
+        worker = self._crew.add(emulation)
+        self._start(worker)
+        return worker
+
+    def leave(self, worker: int) -> None:
+        """Let a worker go; what it has is given to others."""
+        self._crew.leave(worker)
+        self.dismiss(worker)
 
     @property
     def gone(self) -> bool:
         """Whether nobody is left, and nobody will come."""
-        return not self._posts
+        return not self._crew.posts
 
     def _start(self, worker: int) -> None:
-        post = self._posts[worker] = _Post(self._make.remote(self._emulations[worker]))
-        self._coming[post.actor.ready.remote()] = worker
+        actor = self._make.remote(self._crew.emulations[worker])
+        self._crew.posts[worker] = _Post(actor, actor.ready.remote())
 
-    def _joined(self, sign: Any) -> list[Event]:
-        worker = self._coming.pop(sign)
+    def _heard(self, worker: int) -> list[Event]:
+        """What a worker's call has brought."""
+        post = self._crew.posts[worker]
         try:
-            self._posts[worker].pid = self._ray.get(sign)
+            answer = self._ray.get(post.call)
         except self._ray.exceptions.RayError:
-            return self._lost(worker)
-        return [Joined(worker, time.perf_counter())]
+            if self._crew.bury(worker):
+                self._start(worker)
+            return [Lost(worker, time.perf_counter())]
+        post.call, now = post.actor.news.remote(), time.perf_counter()
+        if post.pid is None:
+            post.pid = answer
+            return [Joined(worker, now)]
+        return [self._event(worker, news, now) for news in answer]
 
-    def _news(self, stream: Any) -> list[Event]:
-        """One piece of news of a stream; the end of a stream is none."""
-        worker = self._streams.get(stream)
-        if worker is None:
-            return []  # its worker was lost with another stream
-        try:
-            kind, ticket, rest = self._ray.get(next(stream))
-        except StopIteration:
-            self._streams.pop(stream, None)
-            return []
-        except self._ray.exceptions.RayError:
-            return self._lost(worker)
-        now, ticket = time.perf_counter(), Ticket(*ticket)
+    def _event(self, worker: int, news: News, now: float) -> Event:
+        kind, ticket, rest = news[0], Ticket(*news[1]), news[2]
         match kind:
             case "finished":
-                self._deaths[worker] = 0
-                return [Finished(worker, ticket, rest[0], now, rest[1], rest[2])]
+                self._crew.proved(worker)
+                return Finished(worker, ticket, rest[0], now, rest[1], rest[2])
             case "stopped":
-                return [Stopped(worker, ticket, now, *rest)]
+                return Stopped(worker, ticket, now, *rest)
             case _:
-                return [Failed(worker, ticket, rest[0], now, rest[1])]
-
-    def _lost(self, worker: int) -> list[Event]:
-        self._streams = {stream: w for stream, w in self._streams.items() if w != worker}
-        self._posts.pop(worker, None)
-        self._deaths[worker] += 1
-        if self._replace and self._deaths[worker] <= MOST_DEATHS:
-            self._start(worker)
-        return [Lost(worker, time.perf_counter())]
+                return Failed(worker, ticket, rest[0], now, rest[1])
