@@ -19,7 +19,7 @@ class Brief:
     """A job as the master sees it.
 
     spec: how many tasks are given out at the start (at most the code's), and the units of work of one.
-    adapt: split anew when the estimates have moved; else the first split stays while the workers do.
+    adapt: split anew when the estimates have moved; else what was declared of the workers decides.
     """
 
     code: Code

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from deadheat.model import Cluster, Worker
 
@@ -116,6 +116,11 @@ class Estimates:
     def cluster(self, workers: Iterable[int]) -> Cluster:
         """The workers as they are now, for a split."""
         return Cluster([self._worker(worker) for worker in workers])
+
+    def declared(self, workers: Iterable[int]) -> Cluster:
+        """The workers as they were declared; those that came later like the first."""
+        known = self._declared
+        return Cluster([known[w] if w < len(known) else replace(known[0], name=f"w{w + 1}") for w in workers])
 
     def _like_the_others(self) -> Running | None:
         seen = [one.work for one in self._of.values() if one.seen]

@@ -33,7 +33,7 @@ class Loads:
         now = [value for w in workers for value in (self._estimates[w].work.mean, self._estimates[w].comm.mean)]
         if same and all(abs(a - b) <= MOVED * b for a, b in zip(now, self._made_for, strict=True)):
             return self._loads
-        cluster = self._estimates.cluster(workers)
+        cluster = self._estimates.cluster(workers) if brief.adapt else self._estimates.declared(workers)
         fresh = brief.policy(cluster, brief.spec, brief.gamma).loads.tolist()
         self.splits += 1
         if not same or _finish(cluster, brief, fresh) < (1 - GAIN) * _finish(cluster, brief, self._loads):

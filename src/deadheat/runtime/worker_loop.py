@@ -70,7 +70,7 @@ class WorkerLoop:
                 yield self._stopped(ticket, began, complete=False)
                 return
             except Exception as error:
-                yield "failed", ticket, (task, _told(error))
+                yield "failed", ticket, (task, told(error))
                 continue
             if token.purged:
                 yield self._stopped(ticket, began, complete=not first or not opened.lead)
@@ -83,7 +83,7 @@ class WorkerLoop:
         return "stopped", ticket, (now - began, complete, max(now - max(self._voided, began), 0.0))
 
 
-def _told(error: Exception) -> str:
+def told(error: Exception) -> str:
     """The error in one line, with the place in the user's code."""
     last = traceback.extract_tb(error.__traceback__)[-1]
     return f"{type(error).__name__}: {error} ({last.filename.rpartition('/')[2]}:{last.lineno})"

@@ -20,6 +20,8 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
+import numpy as np
+
 from deadheat.errors import DeadheatError
 from deadheat.runtime.emulation import Emulation
 from deadheat.runtime.engines.crew import Crew
@@ -40,6 +42,7 @@ from deadheat.runtime.messages import (
 from deadheat.runtime.work import Broken
 from deadheat.runtime.worker_loop import News, WorkerLoop
 
+INLINE = 2**14  # bytes up to which a state travels with the call: the object store costs a few milliseconds
 CALLS = 8  # of one actor at a time: one waits for news, the others bring letters
 
 
@@ -171,7 +174,8 @@ class RayEngine:
         match letter:
             case Order(ticket=ticket, tasks=tasks, state=state):
                 if self._state is None or self._state[0] != ticket:
-                    self._state = ticket, self._ray.put(state)
+                    small = isinstance(state, np.ndarray) and state.nbytes <= INLINE
+                    self._state = ticket, state if small else self._ray.put(state)
                 post.actor.order.remote(turn, ticket, tasks, self._state[1])
             case Open(job=job, work=work, units=units, lead=lead):
                 if job not in self._works:

@@ -7,16 +7,30 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator
-from dataclasses import replace
-from functools import partial
+from copy import copy
+from dataclasses import dataclass, field, replace
 from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.model import Cluster, Split
-from deadheat.runtime.messages import Event, Finished, Joined, Letter, Lost, Open, Order, Shut, Ticket, Void
+from deadheat.runtime.messages import (
+    Event,
+    Failed,
+    Finished,
+    Joined,
+    Letter,
+    Lost,
+    Open,
+    Order,
+    Shut,
+    Stopped,
+    Ticket,
+    Void,
+)
 from deadheat.runtime.work import Token, Work
+from deadheat.runtime.worker_loop import told
 from deadheat.simulation.batch import Batch
 from deadheat.simulation.conditions import Condition
 from deadheat.simulation.lengths import batches
@@ -26,10 +40,23 @@ Array = NDArray[np.float64]
 ALWAYS = Token(lambda: False)  # a result that is asked for is wanted
 
 
+@dataclass(eq=False)
+class _Post:
+    """One worker: its jobs, the ticket from which on its orders are valid, and the tasks it has, with begin and end."""
+
+    works: dict[int, Work] = field(default_factory=dict)
+    valid: Ticket = Ticket(-1, -1, -1)
+    row: list[tuple[Ticket, float, float]] = field(default_factory=list)
+    used: int = 0  # draws of the iteration
+    life: int = 0  # a worker that comes back has another one, and none of the old one's tasks
+    there: bool = False
+
+
 class VirtualEngine:
     """Workers of a cluster, on sampled time. split: of the tasks, whose sizes and number the draws follow.
 
     compute: also run each task's work, so that results are real; else they are None.
+    absence: seconds after which a killed worker is replaced.
     """
 
     def __init__(
@@ -42,21 +69,18 @@ class VirtualEngine:
         *,
         condition: Condition | None = None,
         compute: bool = True,
+        absence: float = 1.0,
     ) -> None:
         split.must_fit(len(cluster))
         self._tasks = cluster.tasks(split.spec)
         source = batches(cluster, split, condition, root(seed), iterations, total)
         self._columns = _columns(source, split.spec.total + split.spec.lead)
-        self._compute = compute
+        self._compute, self._absence = compute, absence
         self._now, self._order = 0.0, count()
-        self._events: list[tuple[float, int, Event]] = []
-        self._works: dict[int, dict[int, Work]] = {p: {} for p in range(len(cluster))}
+        self._events: list[tuple[float, int, int, Event]] = []  # with the life of the worker that it is about
+        self._posts = [_Post() for _ in range(len(cluster))]
         self._ticket: Ticket | None = None
         self._times: list[Array] = []
-        self._used = [0] * len(cluster)
-        self._free = [0.0] * len(cluster)
-        self._valid = [Ticket(-1, -1, -1)] * len(cluster)
-        self._gone: set[int] = set()
         for worker in range(len(cluster)):
             self._push(0.0, Joined(worker, 0.0))
 
@@ -66,34 +90,29 @@ class VirtualEngine:
 
     def send(self, worker: int, letter: Letter) -> None:
         """Orders are drawn at once: every result has its time."""
-        if worker in self._gone:
+        post = self._posts[worker]
+        if not post.there:
             return
         match letter:
             case Open(job=job, work=work):
-                self._works[worker][job] = work
+                post.works[job] = copy(work)
             case Shut(job=job):
-                self._works[worker].pop(job, None)
+                post.works.pop(job, None)
             case Void(ticket=ticket):
-                self._valid[worker] = ticket._replace(attempt=ticket.attempt + 1)
-            case Order():
+                self._purge(worker, ticket._replace(attempt=ticket.attempt + 1))
+            case Order(ticket=ticket):
+                self._purge(worker, ticket)
                 self._take(worker, letter)
 
     def wait(self, timeout: float | None) -> list[Event]:
         """Jump to the next event that counts, or so many seconds on."""
         until = None if timeout is None else self._now + timeout
         while self._events and (until is None or self._events[0][0] <= until):
-            at, _, event = heapq.heappop(self._events)
+            at, _, life, event = heapq.heappop(self._events)
             self._now = max(self._now, at)
-            match event:
-                case Finished(worker=worker, ticket=ticket):
-                    if worker in self._gone or ticket < self._valid[worker]:
-                        continue  # purged
-                    return [replace(event, value=event.value()) if callable(event.value) else event]
-                case Lost(worker=worker):
-                    self._gone.add(worker)
-                case Joined(worker=worker):
-                    self._gone.discard(worker)
-            return [event]
+            event = self._happens(life, event)
+            if event is not None:
+                return [event]
         if until is not None:
             self._now = max(self._now, until)
         return []
@@ -102,41 +121,71 @@ class VirtualEngine:
         """Nothing to give back."""
 
     def kill(self, worker: int, at: float | None = None) -> None:
-        """Lose a worker, now or later."""
+        """Lose a worker, now or later; another takes its place after a while."""
         time = self._now if at is None else at
         self._push(time, Lost(worker, time))
+        self._push(time + self._absence, Joined(worker, time + self._absence))
 
-    def join(self, worker: int, at: float | None = None) -> None:
-        """Have a lost worker back, now or later."""
-        time = self._now if at is None else at
-        self._push(time, Joined(worker, time))
+    def _happens(self, life: int, event: Event) -> Event | None:
+        """What an event has come to by the time that it is due; None for what was purged or died."""
+        match event:
+            case Lost(worker=worker):
+                self._posts[worker] = _Post(life=self._posts[worker].life + 1)
+            case Joined(worker=worker):
+                self._posts[worker].there = True
+            case Finished(worker=worker, ticket=ticket, task=task, value=work):
+                post = self._posts[worker]
+                if life != post.life or ticket < post.valid:
+                    return None
+                post.row.pop(0)
+                if work is None:
+                    return event
+                try:
+                    return replace(event, value=work.run(task, ALWAYS))
+                except Exception as error:
+                    return Failed(worker, ticket, task, event.at, told(error))
+        return event
+
+    def _purge(self, worker: int, valid: Ticket) -> None:
+        """Older tasks are void from now on; the one in hand is put down."""
+        post = self._posts[worker]
+        if valid <= post.valid:
+            return
+        post.valid, post.used = valid, 0
+        for ticket, begin, end in post.row:
+            if begin <= self._now < end:
+                self._push(self._now, Stopped(worker, ticket, self._now, self._now - begin, complete=False))
+        post.row = []
 
     def _take(self, worker: int, order: Order) -> None:
         """Draw the times of the order's tasks: the next ones of this worker's row in this iteration."""
-        ticket = order.ticket
+        ticket, post = order.ticket, self._posts[worker]
+        if ticket < post.valid:
+            return
         if ticket != self._ticket:
             self._ticket, self._times = ticket, next(self._columns)
-            self._used = [0] * len(self._used)
-        first = self._used[worker] == 0
-        if ticket > self._valid[worker]:
-            self._valid[worker] = ticket
-        begin = self._now + float(self._tasks.comm[worker]) if first else max(self._now, self._free[worker])
-        work = self._works[worker].get(ticket.job)
-        if first and work is not None and self._compute:
-            work.begin(order.state)
+        work = post.works.get(ticket.job) if self._compute else None
+        begin = self._now
+        if post.used == 0:
+            begin += float(self._tasks.comm[worker])
+            if work is not None:
+                work.begin(order.state)
+        elif post.row:
+            begin = post.row[-1][2]
         for task in order.tasks:
-            units = 1 + self._tasks.lead if self._used[worker] == 0 else 1
-            times = self._times[worker][self._used[worker] : self._used[worker] + units]
-            self._used[worker] += units
-            began = begin
-            for time in times.tolist():  # one by one, as the simulator adds them
-                begin += time
-            value = partial(work.run, task, ALWAYS) if work is not None and self._compute else None
-            self._push(begin, Finished(worker, ticket, task, begin, begin - began, value))
-        self._free[worker] = begin
+            units = 1 + self._tasks.lead if post.used == 0 else 1
+            end = begin
+            *lead, last = self._times[worker][post.used : post.used + units].tolist()
+            for time in (*lead, last + self._tasks.toll):  # one by one, as the simulator adds them
+                end += time
+            post.used += units
+            post.row.append((ticket, begin, end))
+            self._push(end, Finished(worker, ticket, task, end, end - begin, work))
+            begin = end
 
     def _push(self, at: float, event: Event) -> None:
-        heapq.heappush(self._events, (at, next(self._order), event))
+        worker = getattr(event, "worker", 0)
+        heapq.heappush(self._events, (at, next(self._order), self._posts[worker].life, event))
 
 
 def _columns(source: Iterator[Batch], most: int) -> Iterator[list[Array]]:
