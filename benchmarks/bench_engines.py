@@ -5,6 +5,7 @@ The bare loops do nothing but carry the same messages over the same channel: no 
 
 from __future__ import annotations
 
+import importlib
 import multiprocessing
 import statistics
 import time
@@ -92,7 +93,7 @@ def copies() -> float:
             view[:] = views[0]
 
     found = _median(iteration)
-    del views
+    views.clear()
     for shelf in shelves:
         shelf.close()
         shelf.unlink()
@@ -113,8 +114,7 @@ class Streamer:
 
 def streams() -> float:
     """Five actors, eleven small results of each by streaming generators, taken as they come."""
-    import ray
-
+    ray: Any = importlib.import_module("ray")
     actors = [ray.remote(Streamer).remote() for _ in range(WORKERS)]
     ray.get([actor.ready.remote() for actor in actors])
 

@@ -84,7 +84,8 @@ class KillAt:
 @pytest.mark.parametrize("code", [None, CODE], ids=["uncoded", "coded"])
 def test_a_worker_that_is_killed_costs_no_job(engine: str, moment: str, code: dh.Code | None) -> None:
     cut = KillAt(moment)
-    under_way = run(descent(55, 8), workers=3, code=code, engine=engine, listeners=[cut])
+    cluster = dh.Cluster.from_columns([1e-3] * 3, 1e-4)
+    under_way = run(descent(55, 8), cluster, code, engine, adapt=False, listeners=[cut])
     cut.engine = under_way.driver.engine  # type: ignore[assignment]
     under_way.wait()
     assert cut.killed

@@ -7,10 +7,10 @@ import pytest
 from descent import descent, serial
 
 import deadheat as dh
+from deadheat.model import Switching
 from deadheat.paper import worked_example
 from deadheat.runtime.engines.virtual import VirtualEngine
 from deadheat.runtime.runs import Run, run
-from deadheat.model import Switching
 
 JOBS, ITERATIONS = 12, 6
 STREAM = dh.Stream.poisson(0.15, ITERATIONS)

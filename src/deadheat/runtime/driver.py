@@ -37,6 +37,7 @@ from deadheat.runtime.messages import (
     Void,
 )
 from deadheat.runtime.work import Work
+from deadheat.runtime.worker_loop import told
 
 Step = Callable[[Any, Any, int], Any]
 
@@ -67,6 +68,7 @@ class Task:
     iteration: int = 0
     name: str = ""
     over: bool = False  # it was done before: a checkpoint says so
+    blind: bool = False  # on sampled time, without results
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,28 +118,52 @@ class Driver:
 
     def submit(self, task: Task, at: float | None = None) -> int:
         """Take a job; at: when it arrives, by default now."""
+        job = self.take(task)
+        self.arrive(job, self.engine.now() if at is None else at)
+        return job
+
+    def take(self, task: Task) -> int:
+        """Get to know a job before it arrives; its number."""
         job, self._next = self._next, self._next + 1
         self._tasks[job] = task
         self.master.introduce(job, task.brief, task.iteration)
-        heapq.heappush(self._arrivals, (self.engine.now() if at is None else at, job))
         return job
+
+    def arrive(self, job: int, at: float) -> None:
+        """A job that is known arrives at that time."""
+        heapq.heappush(self._arrivals, (at, job))
 
     def gather(self, workers: int, patience: float = 30.0) -> int:
         """Wait until so many workers are there, at most so long; how many are."""
         until = self.engine.now() + patience
         while len(self.master.alive) < workers and (left := until - self.engine.now()) > 0:
             for event in self.engine.wait(left):
-                self._act(event)
+                self.act(event)
         return len(self.master.alive)
 
     @property
-    def open(self) -> bool:
+    def busy(self) -> bool:
         """Whether there is anything left to do."""
         return bool(self._tasks)
 
+    def brief(self, job: int) -> Brief:
+        """How a job is split and coded."""
+        return self._tasks[job].brief
+
+    def state(self, job: int) -> Any:
+        """The state of a job now."""
+        return self._tasks[job].state
+
+    def open(self, worker: int, job: int) -> None:
+        """Tell a worker what a job's tasks are, once."""
+        task, known = self._tasks[job], self._opened.setdefault(worker, set())
+        if job not in known:
+            known.add(job)
+            self.engine.send(worker, Open(job, task.work, task.brief.spec.work, task.brief.spec.lead))
+
     def deliveries(self) -> Iterator[Delivery]:
         """Run until every job is delivered; each as it is."""
-        while self.open:
+        while self.busy:
             yield from self.turn(None)
 
     def turn(self, timeout: float | None) -> list[Delivery]:
@@ -151,12 +177,12 @@ class Driver:
             if self._tasks[job].over or self._tasks[job].iteration >= self._tasks[job].brief.iterations:
                 self._deliver(job, None)
             else:
-                self._act(Arrived(job, now))
+                self.act(Arrived(job, now))
         for event in self.engine.wait(self._patience(now, timeout)):
-            self._act(event)
+            self.act(event)
         deadline = self.master.deadline
         if deadline is not None and (now := self.engine.now()) >= deadline:
-            self._act(Tick(now))
+            self.act(Tick(now))
         done, self._delivered = self._delivered, []
         return done
 
@@ -165,7 +191,7 @@ class Driver:
         ends += [timeout] if timeout is not None else []
         return max(min(ends), 0.0) if ends else None
 
-    def _act(self, event: Event) -> None:
+    def act(self, event: Event) -> None:
         """Hand an event to the master, and do what it says, until it has nothing more to say."""
         events = [event]
         while events:
@@ -210,10 +236,7 @@ class Driver:
         if ticket != self._ticket:
             self._ticket, self._results = ticket, {}
             self._started.setdefault(ticket.job, self.engine.now())
-        known = self._opened.setdefault(worker, set())
-        if ticket.job not in known:
-            known.add(ticket.job)
-            self.engine.send(worker, Open(ticket.job, task.work, task.brief.spec.work, task.brief.spec.lead))
+        self.open(worker, ticket.job)
         self.engine.send(worker, Order(ticket, tasks, task.state))
 
     def _resolve(self, ticket: Ticket, tasks: frozenset[int]) -> Event:
@@ -221,12 +244,14 @@ class Driver:
         task = self._tasks[ticket.job]
         code: Code = task.brief.code
         try:
-            answer = code.decode({t: self._results[t] for t in tasks})
+            answer = None if task.blind else code.decode({t: self._results[t] for t in tasks})
+            state = task.step(task.state, answer, ticket.iteration)
         except (IllConditioned, Overflowed):
             return Refused(ticket, self.engine.now())
         except Undecodable as error:
             return Refused(ticket, self.engine.now(), frozenset(error.rejected))
-        state = task.step(task.state, answer, ticket.iteration)
+        except Exception as error:  # of the user's step, or results that are no arrays of one shape
+            return Refused(ticket, self.engine.now(), hopeless=f"iteration {ticket.iteration}: {told(error)}")
         over = isinstance(state, Converged)
         task.state = state.state if isinstance(state, Converged) else state
         task.iteration = ticket.iteration + 1

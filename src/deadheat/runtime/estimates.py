@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from deadheat.model import Cluster, Worker
 
@@ -62,10 +63,10 @@ class Estimate:
 
     def cut_off(self, seconds: float, units: float) -> bool:
         """A task was put down at this age."""
-        m, v = self.work.mean, max(self.work.square - self.work.mean**2, 0.0)
-        if not m:
-            return False
         age = seconds / units
+        m, v = self.work.mean, max(self.work.square - self.work.mean**2, 0.0)
+        if not self.work.weight:  # nothing is known of it but that it is no faster
+            m, v = age, 0.0
         rest = m * (1 + v / m**2) / 2
         return self._add(age + rest, (age + rest) ** 2 + rest**2)
 
@@ -92,24 +93,37 @@ class Estimate:
         return True
 
 
+class Score(NamedTuple):
+    """From 0 to 1: a worker's speed as a part of the fastest's, and as a part of its own best."""
+
+    relative: float
+    individual: float
+
+    @property
+    def slower(self) -> bool:
+        """Whether it is slower than it was, beyond chance."""
+        return self.individual < 1 / NOTICEABLE
+
+
 class Estimates:
     """All workers of a run. `declared` is where they start: it counts as a few tasks each, until real ones come.
 
     guessed: nothing is known of them; who has done nothing yet is taken to be like those who have.
+    memory: tasks after which an old one counts for a third.
     """
 
-    def __init__(self, declared: Cluster, guessed: bool = False) -> None:
-        self._declared, self._guessed = declared, guessed
+    def __init__(self, declared: Cluster, guessed: bool = False, memory: float = MEMORY) -> None:
+        self._declared, self._guessed, self._memory = declared, guessed, memory
         self._of: dict[int, Estimate] = {}
 
     def __getitem__(self, worker: int) -> Estimate:
         """The estimate of a worker, made from what was declared of it (or of the first, for those that come later)."""
         if worker not in self._of:
             known = self._declared[worker if worker < len(self._declared) else 0]
-            made = Estimate()
-            made.work.weight, made.work.mean = PRIOR, known.mean
-            made.work.square = known.mean**2 + known.std**2
-            made.comm.weight, made.comm.mean, made.comm.square = PRIOR, known.comm, known.comm**2
+            made = Estimate(Running(self._memory), comm=Running(self._memory / 4))
+            made.work.weight = made.comm.weight = 0.0 if self._guessed else PRIOR
+            made.work.mean, made.work.square = known.mean, known.mean**2 + known.std**2
+            made.comm.mean, made.comm.square = known.comm, known.comm**2
             self._of[worker] = made
         return self._of[worker]
 
@@ -119,8 +133,10 @@ class Estimates:
 
     def declared(self, workers: Iterable[int]) -> Cluster:
         """The workers as they were declared; those that came later like the first."""
+        if self._guessed:
+            return self.cluster(workers)
         known = self._declared
-        return Cluster([known[w] if w < len(known) else replace(known[0], name=f"w{w + 1}") for w in workers])
+        return Cluster([known[w] if w < len(known) else replace(known[0], name=f"joined-{w + 1}") for w in workers])
 
     def _like_the_others(self) -> Running | None:
         seen = [one.work for one in self._of.values() if one.seen]
@@ -133,7 +149,7 @@ class Estimates:
         now = self[worker]
         work = (self._like_the_others() if self._guessed and not now.seen else None) or now.work
         inside = worker < len(self._declared)
-        name = self._declared.names[worker] if inside else f"w{worker + 1}"
+        name = self._declared.names[worker] if inside else f"joined-{worker + 1}"
         capacity = float(self._declared.capacity[worker]) if inside else math.inf
         return Worker(work.mean, work.std, max(now.comm.mean, 0.0), name, capacity=capacity)
 
@@ -142,8 +158,8 @@ class Estimates:
         now = self[worker]
         return max(now.comm.mean + units * (now.work.mean + SILENCE * now.work.std), LEAST_SILENCE)
 
-    def scores(self, workers: Iterable[int]) -> dict[int, tuple[float, float]]:
-        """For each worker its speed as a part of the fastest's, and as a part of its own best: from 0 to 1."""
-        every = list(workers)
-        fastest = min((self[w].work.mean for w in every), default=1.0)
-        return {w: (fastest / self[w].work.mean, min(self[w].best / self[w].work.mean, 1.0)) for w in every}
+    def scores(self, workers: Iterable[int]) -> dict[int, Score]:
+        """How each worker does, against the fastest of them and against itself."""
+        now = {w: self[w].work.mean for w in workers}
+        fastest = min(now.values(), default=1.0)
+        return {w: Score(fastest / mean, min(self[w].best / mean, 1.0)) for w, mean in now.items()}

@@ -35,6 +35,7 @@ from deadheat.runtime.messages import (
 )
 from deadheat.runtime.schedules import View
 
+EXPLORED = 10  # iterations after which workers without a share get a task, to see whether they have become faster
 MOST_ERRORS = 2  # times that a task may fail, or give no number, before its job is given up
 
 
@@ -98,6 +99,12 @@ class Master:
             return None
         return min((self._patience(w) for w, tasks in self._left.items() if tasks and w in self.alive), default=None)
 
+    def state(self, worker: int) -> str:
+        """What a worker is doing, in a word."""
+        if worker not in self.alive:
+            return "silent" if worker in self._silent else "lost"
+        return "working" if self._left.get(worker) else "idle"
+
     # Jobs and iterations
 
     def _next_job(self, at: float) -> list[Command]:
@@ -116,6 +123,8 @@ class Master:
         self._left, self._asked, self._heard = {}, {}, {}
         workers = sorted(self.alive)
         opening = brief.schedule.opening(workers, self._loads.of(ticket.job, brief, workers)) if workers else {}
+        if brief.adapt and ticket.iteration % EXPLORED == EXPLORED - 1:
+            opening |= _copies(workers, opening)
         commands = [self._assign(worker, tasks, at) for worker, tasks in opening.items()]
         idle = tuple(sorted((busy & self.alive) - set(opening)))
         return ([Purge(old, idle)] if old is not None and idle else []) + commands
@@ -231,6 +240,8 @@ class Master:
 
     def _refused(self, event: Refused) -> list[Command]:
         """Wait for one more result, and have those that were thrown away computed again."""
+        if event.hopeless:
+            return self._give_up(event.hopeless, event.at)
         self._resolving = False
         self._done -= event.bad
         for task in event.bad:
@@ -287,3 +298,9 @@ class Master:
         now = self.estimates[worker]
         count = len(self._left.get(worker, ())) + len(list(more)) + 1
         return now.work.mean * count
+
+
+def _copies(workers: Iterable[int], opening: dict[int, tuple[int, ...]]) -> dict[int, tuple[int, ...]]:
+    """For each worker without a share a copy of the last task of the longest row."""
+    longest = max(opening.values(), key=len, default=())
+    return {worker: longest[-1:] for worker in workers if worker not in opening and longest}

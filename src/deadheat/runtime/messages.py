@@ -94,11 +94,15 @@ class Resolved:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The results at hand could not be put together; bad: those that were not finite and count as missing."""
+    """The results at hand could not be put together; bad: those that were not finite and count as missing.
+
+    hopeless: why no further result would help, such as an error in the user's step.
+    """
 
     ticket: Ticket
     at: float
     bad: frozenset[int] = frozenset()
+    hopeless: str = ""
 
 
 @dataclass(frozen=True, slots=True)

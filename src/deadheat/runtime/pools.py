@@ -6,12 +6,16 @@ import queue
 import threading
 from concurrent.futures import Future
 from types import TracebackType
-from typing import Any
+from typing import Unpack
 
+from deadheat.coding import Code
 from deadheat.errors import DeadheatError
+from deadheat.model import Cluster
 from deadheat.runtime.driver import Delivery, Driver, Task
+from deadheat.runtime.engine import Engine
 from deadheat.runtime.job import Job
-from deadheat.runtime.runs import Setup
+from deadheat.runtime.probing import PROBED, probe
+from deadheat.runtime.setups import Setup, Ways
 
 TURN = 0.02  # seconds after which the background looks for new jobs
 
@@ -33,8 +37,14 @@ class Pool:
     Takes the arguments of `run` besides the job.
     """
 
-    def __init__(self, *arguments: Any, **named: Any) -> None:
-        self._setup = Setup.of(*arguments, **named)
+    def __init__(
+        self,
+        cluster: Cluster | None = None,
+        code: Code | None = None,
+        engine: str | Engine = "local",
+        **ways: Unpack[Ways],
+    ) -> None:
+        self._setup = Setup(cluster, code, engine, **ways)
         self._driver: Driver = self._setup.driver()
         self._coming: queue.SimpleQueue[tuple[Task, Future[Delivery]]] = queue.SimpleQueue()
         self._futures: dict[int, Future[Delivery]] = {}
@@ -61,13 +71,22 @@ class Pool:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
 
+    def _begin(self, task: Task, future: Future[Delivery]) -> None:
+        """Take a job; before the first one, workers of whom nothing is known are probed."""
+        job = self._driver.take(task)
+        if job == 0 and self._setup.guessed:
+            self._driver.gather(len(self._setup.known))
+            probe(self._driver, job, PROBED)
+        self._driver.arrive(job, self._driver.engine.now())
+        self._futures[job] = future
+
     def _work(self) -> None:
         try:
-            while not (self._ending.is_set() and self._coming.empty() and not self._driver.open):
+            while not (self._ending.is_set() and self._coming.empty() and not self._driver.busy):
                 while not self._coming.empty():
                     task, future = self._coming.get()
                     if future.set_running_or_notify_cancel():
-                        self._futures[self._driver.submit(task)] = future
+                        self._begin(task, future)
                 for delivery in self._driver.turn(TURN):
                     future = self._futures.pop(delivery.job)
                     if delivery.error is None:

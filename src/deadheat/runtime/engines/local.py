@@ -102,7 +102,7 @@ class LocalEngine:
         events: list[Event] = []
         for key, ready in self._selector.select(timeout):
             worker, post, is_line = key.data
-            if post is not self._crew.posts.get(worker):
+            if worker not in self._crew.posts or self._crew.posts[worker] is not post:
                 continue  # it was buried a moment ago
             if ready & selectors.EVENT_WRITE:
                 post.line.flush()

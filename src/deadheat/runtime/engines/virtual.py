@@ -37,6 +37,7 @@ from deadheat.simulation.lengths import batches
 from deadheat.simulation.randomness import root
 
 Array = NDArray[np.float64]
+NO_TICKET = Ticket(-1, -1, -1)
 ALWAYS = Token(lambda: False)  # a result that is asked for is wanted
 
 
@@ -45,7 +46,7 @@ class _Post:
     """One worker: its jobs, the ticket from which on its orders are valid, and the tasks it has, with begin and end."""
 
     works: dict[int, Work] = field(default_factory=dict)
-    valid: Ticket = Ticket(-1, -1, -1)
+    valid: Ticket = NO_TICKET
     row: list[tuple[Ticket, float, float]] = field(default_factory=list)
     used: int = 0  # draws of the iteration
     life: int = 0  # a worker that comes back has another one, and none of the old one's tasks
@@ -110,9 +111,9 @@ class VirtualEngine:
         while self._events and (until is None or self._events[0][0] <= until):
             at, _, life, event = heapq.heappop(self._events)
             self._now = max(self._now, at)
-            event = self._happens(life, event)
-            if event is not None:
-                return [event]
+            happened = self._happens(life, event)
+            if happened is not None:
+                return [happened]
         if until is not None:
             self._now = max(self._now, until)
         return []

@@ -1,0 +1,126 @@
+"""The setup of a run: workers, code and ways, checked once; `run` and `Pool` begin with it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypedDict
+
+import numpy as np
+
+from deadheat.coding import Code, codes
+from deadheat.errors import BadInput, finite, nearest, whole
+from deadheat.model import Cluster, CodeSpec
+from deadheat.runtime.briefs import Brief, Policy
+from deadheat.runtime.driver import Driver, Listener, Task
+from deadheat.runtime.emulation import emulations
+from deadheat.runtime.engine import Engine
+from deadheat.runtime.engines.local import LocalEngine
+from deadheat.runtime.engines.ray import RayEngine
+from deadheat.runtime.estimates import Estimates
+from deadheat.runtime.job import Job
+from deadheat.runtime.master import Master
+from deadheat.runtime.schedules import SCHEDULES, Schedule
+from deadheat.runtime.work import ChunkWork
+from deadheat.tuning import policy as named
+
+ENGINES = ("local", "ray")
+UNKNOWN = 1e-3  # seconds per unit of work that are taken for granted of workers nobody has measured
+MOST_DEFAULT = 8  # workers that are started without being asked for
+
+
+class Ways(TypedDict, total=False):
+    """How `run` and `Pool` may work, besides cluster, code and engine.
+
+    workers: how many, where no cluster is given. policy: of the split. schedule: "static", "top-up" or "pull".
+    gamma: weight of the second moment in Theorem 2. work: units of work of a plain iteration, in the cluster's unit;
+    by default one for each chunk. adapt: split anew as the workers change.
+    emulate: stretch task times to the cluster's laws, with this seed (demonstrations and tests).
+    quotas: shares of a core that local workers get (as root, on Linux). address: of a Ray cluster.
+    """
+
+    workers: int | None
+    policy: str | Policy
+    schedule: str | Schedule
+    gamma: float
+    work: float | None
+    adapt: bool
+    emulate: bool
+    seed: int
+    quotas: Sequence[float | None] | None
+    address: str | None
+
+
+@dataclass(eq=False)
+class Setup:
+    """What was asked for, with what was left out filled in. Raises BadInput for what cannot be meant."""
+
+    cluster: Cluster | None = None
+    code: Code | None = None
+    engine: str | Engine = "local"
+    workers: int | None = None
+    policy: str | Policy = "optimal"
+    schedule: str | Schedule = "static"
+    gamma: float = 1.0
+    work: float | None = None
+    adapt: bool = True
+    emulate: bool = False
+    seed: int = 0
+    quotas: Sequence[float | None] | None = None
+    address: str | None = None
+
+    def __post_init__(self) -> None:
+        self.guessed = self.cluster is None
+        self.known = self._workers() if self.cluster is None else self.cluster
+        if self.workers not in (None, len(self.known)):
+            raise BadInput("workers", self.workers, f"the cluster has {len(self.known)}", "leave it out")
+        if isinstance(self.engine, str) and self.engine not in ENGINES:
+            raise BadInput("engine", self.engine, "no such engine", nearest(self.engine, ENGINES))
+        if isinstance(self.schedule, str) and self.schedule not in SCHEDULES:
+            raise BadInput(
+                "schedule", self.schedule, "no such schedule in a live run", nearest(self.schedule, SCHEDULES)
+            )
+        if self.quotas is not None and self.engine != "local":
+            raise BadInput("quotas", self.quotas, "only local workers can be limited", 'use engine="local"')
+        if self.address is not None and self.engine != "ray":
+            raise BadInput("address", self.address, "of no use without Ray", 'use engine="ray"')
+        if self.work is not None:
+            finite("work", self.work, "give units of work of a plain iteration, above 0", above=0.0)
+        self._policy = named(self.policy) if isinstance(self.policy, str) else self.policy
+        self._schedule = SCHEDULES[self.schedule] if isinstance(self.schedule, str) else self.schedule
+
+    def _workers(self) -> Cluster:
+        """Equal workers, as long as nobody has measured them."""
+        if self.emulate:
+            raise BadInput("emulate", True, "there is nothing to emulate", "give the cluster")
+        count = min(os.cpu_count() or 1, MOST_DEFAULT) if self.workers is None else self.workers
+        return Cluster.from_columns([UNKNOWN] * whole("workers", count, "give the number of workers"), 0.0)
+
+    def driver(self, listeners: Sequence[Listener] = ()) -> Driver:
+        """A driver on an engine with workers."""
+        workers = emulations(self.known, self.seed) if self.emulate else [None] * len(self.known)
+        place: Engine
+        if not isinstance(self.engine, str):
+            place = self.engine
+        elif self.engine == "local":
+            place = LocalEngine(workers, quotas=self.quotas)
+        else:
+            place = RayEngine(workers, address=self.address)
+        return Driver(Master(Estimates(self.known, self.guessed)), place, list(listeners))
+
+    def task(self, job: Job) -> Task:
+        """A job with its code, ready to be driven; small chunks are put together where the code wants fewer."""
+        code = codes.uncoded(len(job.chunks)) if self.code is None else self.code
+        if code.kind != "gradient":
+            problem = f"for {code.kind} work, and a Job is a sum over chunks"
+            raise BadInput("code", code.family, problem, "take a gradient code")
+        if code.chunks > len(job.chunks):
+            remedy = f"cut the data into at least {code.chunks} chunks, or take a smaller code"
+            raise BadInput("chunks", len(job.chunks), f"{code.family} needs {code.chunks}", remedy)
+        groups = np.array_split(np.arange(len(job.chunks)), code.chunks)
+        units = (len(job.chunks) if self.work is None else self.work) * code.cost.work
+        spec = CodeSpec.of(code.critical, code.total, units, code.cost.lead)
+        brief = Brief(code, spec, job.iterations, self._policy, self.gamma, self._schedule, self.adapt)
+        grouped = [[job.chunks[i] for i in group] for group in groups]
+        return Task(brief, ChunkWork(code, grouped, job.compute, job.wants_token), job.start, job.step, name=job.name)
