@@ -10,7 +10,9 @@ from deadheat.cli.commands.codes import codes
 from deadheat.cli.commands.compare import compare
 from deadheat.cli.commands.demo import demo
 from deadheat.cli.commands.plan import plan
+from deadheat.cli.commands.probe import probe
 from deadheat.cli.commands.reproduce import reproduce
+from deadheat.cli.commands.run import run
 from deadheat.cli.commands.simulate import simulate
 from deadheat.cli.commands.tune import tune
 from deadheat.cli.commands.version import version
@@ -29,6 +31,8 @@ app.command()(simulate)
 app.command()(compare)
 app.command()(tune)
 app.command()(codes)
+app.command()(run)
+app.command()(probe)
 app.command()(reproduce)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 from deadheat.errors import BadInput
@@ -20,3 +21,17 @@ def read_scenario(path: Path) -> Scenario:
     except tomllib.TOMLDecodeError as error:
         raise BadInput("FILE", str(path), f"not TOML: {error}", "see examples/ for a scenario") from None
     return Scenario.from_dict(content)
+
+
+def with_workers(text: str, tables: str) -> str:
+    """The text of a scenario with other [[workers]]; all else stays as it was written."""
+    return "\n".join(_without_workers(text)).rstrip() + "\n\n" + tables
+
+
+def _without_workers(text: str) -> Iterator[str]:
+    inside = False
+    for line in text.splitlines():
+        if line.lstrip().startswith("["):
+            inside = line.split("#")[0].replace(" ", "").startswith(("[[workers]]", "[workers."))
+        if not inside:
+            yield line

@@ -3,6 +3,7 @@
 from deadheat.model.assignment import assignment_moments
 from deadheat.model.cluster import Cluster
 from deadheat.model.code_spec import CodeSpec
+from deadheat.model.engine_spec import EngineSpec
 from deadheat.model.overhead import Overhead
 from deadheat.model.scenario import Scenario
 from deadheat.model.split import Split
@@ -15,6 +16,7 @@ from deadheat.model.workload import Search, Workload
 __all__ = [
     "Cluster",
     "CodeSpec",
+    "EngineSpec",
     "Overhead",
     "Scenario",
     "Search",

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, TypeVar
 
 from deadheat.errors import BadInput, finite, nearest, whole
 from deadheat.model.cluster import Cluster
 from deadheat.model.code_spec import CodeSpec
+from deadheat.model.engine_spec import EngineSpec
 from deadheat.model.laws import Empirical, Law, Mixture
 from deadheat.model.overhead import NONE, Overhead
 from deadheat.model.stream import Stream
@@ -17,14 +18,20 @@ from deadheat.model.worker import Worker
 from deadheat.model.workload import Search, Workload
 
 Table = Mapping[str, Any]
-Noun = TypeVar("Noun", Overhead, Switching, Workload, Search, CodeSpec)
+Noun = TypeVar("Noun", Overhead, Switching, Workload, Search, CodeSpec, EngineSpec)
 EVERYTHING = Search()
-TABLES = ("stream", "code", "split", "overhead", "condition", "workload", "search", "workers", "spares")
+HERE = EngineSpec()
+TABLES = (
+    "stream", "code", "split", "overhead", "condition", "workload", "search", "engine", "job", "workers", "spares",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """What a scenario file says; `code` may be missing where there is a workload to find one for."""
+    """What a scenario file says; `code` may be missing where there is a workload to find one for.
+
+    job: the table [job] as it is: `deadheat.jobs` knows the kinds. family: of the code, for real runs.
+    """
 
     cluster: Cluster
     code: CodeSpec | None
@@ -39,6 +46,9 @@ class Scenario:
     condition: Switching | None = None
     workload: Workload | None = None
     search: Search = EVERYTHING
+    engine: EngineSpec = HERE
+    job: Mapping[str, Any] = field(default_factory=dict)
+    family: str = ""
 
     @property
     def spec(self) -> CodeSpec:
@@ -62,9 +72,13 @@ class Scenario:
         ratio = split.get("ratio")
         if ratio is not None and not isinstance(ratio, list):
             raise BadInput("split.ratio", ratio, "not a list", "write one number per worker, such as [3, 2, 1]")
+        code = dict(_table(content, "code", required="workload" not in content))
+        family = code.pop("family", "")
+        if not isinstance(family, str):
+            raise BadInput("code.family", family, "not a text", 'write family = "cyclic"; see `deadheat codes`')
         return cls(
             cluster,
-            _code(_table(content, "code")) if "code" in content or "workload" not in content else None,
+            _code(code) if "code" in content else None,
             stream,
             jobs,
             split.get("policy", "optimal"),
@@ -76,6 +90,9 @@ class Scenario:
             _condition(_table(content, "condition")) if "condition" in content else None,
             _made(Workload, "workload", _table(content, "workload")) if "workload" in content else None,
             _made(Search, "search", _table(content, "search", required=False)),
+            _made(EngineSpec, "engine", _table(content, "engine", required=False)),
+            _table(content, "job", required=False),
+            family,
         )
 
 
@@ -118,11 +135,11 @@ def _condition(table: Table) -> Switching:
 
 def _made(noun: type[Noun], place: str, table: Table) -> Noun:
     """A noun from a table whose keys are its fields."""
-    known = [field.name for field in fields(noun)]
+    known = [one.name for one in fields(noun)]
     _known(f"{place}.", table, known)
-    for field in fields(noun):
-        if field.default is MISSING:
-            _required(table, place, field.name, "give it")
+    for one in fields(noun):
+        if one.default is MISSING:
+            _required(table, place, one.name, "give it")
     try:
         return noun(**table)
     except BadInput as error:

@@ -60,7 +60,11 @@ def write_chrome_trace(timeline: Timeline, names: list[str], path: Path) -> None
                 "args": {"job": job, "iteration": iteration, "counted": done},
             }
         )  # fmt: skip
-    text = json.dumps({"traceEvents": events, "displayTimeUnit": "ms"})
+    write_text(json.dumps({"traceEvents": events, "displayTimeUnit": "ms"}), path)
+
+
+def write_text(text: str, path: Path) -> None:
+    """Write a text; whole or not at all."""
     _atomically(path, lambda temporary: temporary.write_text(text, encoding="utf-8"))
 
 

@@ -47,3 +47,14 @@ def counter(what: str) -> Iterator[Callable[[int, int, float], None]]:
         yield lambda done, total, best: drawn.update(
             task, completed=done, total=total, note=f"{done} of {total}, best {best:.4g} s"
         )
+
+
+@contextmanager
+def spinner(what: str) -> Iterator[None]:
+    """Something that turns while it takes its time."""
+    screen = console(stderr=True)
+    if not screen.is_terminal:
+        yield
+        return
+    with screen.status(what):
+        yield

@@ -72,13 +72,17 @@ def write_report(sections: Sequence[Section], errata: Sequence[str], folder: Pat
                 f' (<a href="{name}.svg">SVG</a>)</figcaption></figure>'
             )
         body.append(f'<p class="note">{section.seconds:.1f} s; deadheat reproduce --only {section.name}</p>')
-    page = (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
-        f"<title>{escape(heading)}</title><style>{STYLE}</style></head><body>{''.join(body)}</body></html>"
-    )
     path = folder / "index.html"
-    path.write_text(page, encoding="utf-8")
+    path.write_text(page(heading, "".join(body)), encoding="utf-8")
     return path
+
+
+def page(heading: str, body: str) -> str:
+    """A page in the house's style."""
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+        f"<title>{escape(heading)}</title><style>{STYLE}</style></head><body>{body}</body></html>"
+    )
 
 
 def _table(sections: Sequence[Section]) -> str:

@@ -4,19 +4,24 @@ from deadheat.runtime.driver import Converged, Delivery, NoWorkers
 from deadheat.runtime.engines.local import LocalEngine
 from deadheat.runtime.engines.ray import RayEngine, RayMissing
 from deadheat.runtime.job import Job
+from deadheat.runtime.measuring import Measured, measure
 from deadheat.runtime.pools import JobFailed, Pool
 from deadheat.runtime.runs import Run, run
+from deadheat.runtime.schedules import SCHEDULES
 
 __all__ = [
+    "SCHEDULES",
     "Converged",
     "Delivery",
     "Job",
     "JobFailed",
     "LocalEngine",
+    "Measured",
     "NoWorkers",
     "Pool",
     "RayEngine",
     "RayMissing",
     "Run",
+    "measure",
     "run",
 ]

@@ -18,6 +18,8 @@ MEMORY = 100.0  # tasks after which an old one counts for a third
 SHORT = 12.0  # the same for the quick average that notices changes
 CHANGED = 5.0  # standard errors between the two that are no accident
 NOTICEABLE = 1.3  # and how many times slower or faster, at least
+ENOUGH = 20  # tasks before anything is said of a worker's best
+SURE = 2.0  # standard errors
 PRIOR = 3.0  # tasks that a declared speed counts for
 SILENCE = 20.0  # standard deviations beyond its mean after which a task is overdue
 LEAST_SILENCE = 2.0  # seconds
@@ -43,6 +45,11 @@ class Running:
     def std(self) -> float:
         """The spread of one observation."""
         return math.sqrt(max(self.square - self.mean**2, 0.0))
+
+    @property
+    def error(self) -> float:
+        """How far the mean may be off by chance: its standard error."""
+        return self.std / math.sqrt(self.weight) if self.weight else math.inf
 
 
 @dataclass(slots=True)
@@ -74,8 +81,8 @@ class Estimate:
         self.work.add(value, square)
         self.quick.add(value, square)
         self.seen += 1
-        if self.seen >= MEMORY / 2:
-            self.best = min(self.best, self.work.mean)
+        if self.seen >= ENOUGH:  # as good as it surely was, not as it seemed in a lucky moment
+            self.best = min(self.best, self.work.mean + SURE * self.work.error)
         return self._changed()
 
     def _changed(self) -> bool:
@@ -94,15 +101,14 @@ class Estimate:
 
 
 class Score(NamedTuple):
-    """From 0 to 1: a worker's speed as a part of the fastest's, and as a part of its own best."""
+    """From 0 to 1: a worker's speed as a part of the fastest's, and as a part of its own best.
+
+    slower: it is slower than it was, beyond chance.
+    """
 
     relative: float
     individual: float
-
-    @property
-    def slower(self) -> bool:
-        """Whether it is slower than it was, beyond chance."""
-        return self.individual < 1 / NOTICEABLE
+    slower: bool
 
 
 class Estimates:
@@ -162,4 +168,9 @@ class Estimates:
         """How each worker does, against the fastest of them and against itself."""
         now = {w: self[w].work.mean for w in workers}
         fastest = min(now.values(), default=1.0)
-        return {w: Score(fastest / mean, min(self[w].best / mean, 1.0)) for w, mean in now.items()}
+        return {
+            w: Score(fastest / mean, min(self[w].best / mean, 1.0), self._slower(self[w])) for w, mean in now.items()
+        }
+
+    def _slower(self, one: Estimate) -> bool:
+        return one.work.mean - SURE * one.work.error > NOTICEABLE * one.best

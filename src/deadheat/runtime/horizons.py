@@ -11,7 +11,7 @@ from deadheat.runtime.messages import Assign, Command, Deliver, Event, Resolved,
 from deadheat.runtime.outlooks import Outlook, Range
 
 SURE = 1.96  # standard deviations to either side: 95 %
-PRIOR = 5.0  # iterations that a forecast counts for
+PRIOR = 2.0  # iterations that a forecast counts for: it knows nothing of overhead
 MEMORY = 50.0  # iterations after which an old one counts for a third
 TENTHS = 10  # intervals that are made for a job, at its start and as it goes on
 

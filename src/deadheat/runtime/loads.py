@@ -8,9 +8,10 @@ import numpy as np
 
 from deadheat.model import Cluster, assignment_moments
 from deadheat.runtime.briefs import Brief
-from deadheat.runtime.estimates import Estimates
+from deadheat.runtime.estimates import Estimates, Running
 
 MOVED = 0.05  # an estimate that moved by less is not worth a new split
+CHANCE = 2.0  # standard errors by which an estimate moves without meaning
 GAIN = 0.02  # of the expected finish, below which the old split stays
 
 
@@ -30,16 +31,21 @@ class Loads:
         same = job == self._job and workers == self._workers
         if same and not brief.adapt:
             return self._loads
-        now = [value for w in workers for value in (self._estimates[w].work.mean, self._estimates[w].comm.mean)]
-        if same and all(abs(a - b) <= MOVED * b for a, b in zip(now, self._made_for, strict=True)):
+        now = [running for w in workers for running in (self._estimates[w].work, self._estimates[w].comm)]
+        if same and not any(map(_moved, now, self._made_for)):
             return self._loads
         cluster = self._estimates.cluster(workers) if brief.adapt else self._estimates.declared(workers)
         fresh = brief.policy(cluster, brief.spec, brief.gamma).loads.tolist()
         self.splits += 1
         if not same or _finish(cluster, brief, fresh) < (1 - GAIN) * _finish(cluster, brief, self._loads):
             self._loads = fresh
-        self._job, self._workers, self._made_for = job, workers, now
+        self._job, self._workers, self._made_for = job, workers, [running.mean for running in now]
         return self._loads
+
+
+def _moved(now: Running, then: float) -> bool:
+    """Whether an estimate has moved far enough, and beyond chance."""
+    return abs(now.mean - then) > max(MOVED * then, CHANCE * now.error)
 
 
 def _finish(cluster: Cluster, brief: Brief, loads: list[int]) -> float:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from deadheat.runtime.driver import Driver
-from deadheat.runtime.messages import Event, Failed, Finished, Lost, Order, Stopped, Ticket, Void
+from deadheat.runtime.messages import Event, Failed, Finished, Joined, Lost, Order, Stopped, Ticket, Void
 from deadheat.simulation.statistics import Interval, interval
 
 AT_ONCE = 2  # tasks of a worker per round: the first also tells the way to it, the second only its speed
@@ -43,70 +42,78 @@ class Sample:
 def probe(driver: Driver, job: int, rounds: int, seconds: float = PATIENCE) -> dict[int, Sample]:
     """Have every worker do a few of the job's tasks, all at the same time as they would in a run.
 
-    What they did goes into the master's estimates. The first round warms up and does not count where there are others.
-    After `seconds` what is still under way is put down.
+    A round is an order of a few tasks; a worker that is done with one begins the next. The first one warms up and does
+    not count where there are others. After `seconds` what is still under way is put down. What they did also goes into
+    the master's estimates.
     """
-    samples = {worker: Sample() for worker in driver.master.alive}
-    end = driver.engine.now() + seconds
-    for number in range(rounds):
-        heard = _round(driver, job, Ticket(job, -1, number), end)
-        if number > 0 or rounds == 1:
-            _count(driver, job, heard, samples)
-        if driver.engine.now() >= end:
-            break
-    return samples
-
-
-def _round(driver: Driver, job: int, ticket: Ticket, end: float) -> list[tuple[Event, float]]:
-    """Order tasks from everybody, and wait for all; what was heard, each with the time since its order."""
-    total, engine = driver.brief(job).code.total, driver.engine
-    asked: dict[int, float] = {}
-    left: dict[int, int] = {}
-    heard: list[tuple[Event, float]] = []
-    for worker in sorted(driver.master.alive):
-        first = (worker + ticket.attempt * len(driver.master.alive)) * AT_ONCE
-        tasks = tuple((first + i) % total for i in range(min(AT_ONCE, total)))
-        driver.open(worker, job)
-        engine.send(worker, Order(ticket, tasks, driver.state(job)))
-        asked[worker], left[worker] = engine.now(), len(tasks)
-    voided = False
-    while any(left.values()):
+    under_way = {worker: _Round(worker, 0) for worker in sorted(driver.master.alive)}
+    samples = {worker: Sample() for worker in under_way}
+    engine, voided = driver.engine, False
+    end = engine.now() + seconds
+    for one in under_way.values():
+        one.begin(driver, job)
+    while under_way:
         if engine.now() >= end:
             if voided:
                 break
             voided, end = True, engine.now() + GRACE
-            for worker in (w for w, tasks in left.items() if tasks):
-                engine.send(worker, Void(ticket))
+            for worker, one in under_way.items():
+                engine.send(worker, Void(Ticket(job, -1, one.number)))
         for event in engine.wait(max(end - engine.now(), 0.0)):
             match event:
-                case Finished(worker=worker, ticket=t) | Failed(worker=worker, ticket=t) if t == ticket:
-                    left[worker] -= 1
-                    heard.append((event, event.at - asked[worker]))
-                case Stopped(worker=worker, ticket=t) if t == ticket:
-                    left[worker] = 0
-                    heard.append((event, event.at - asked[worker]))
-                case _:
-                    if isinstance(event, Lost):
-                        left[event.worker] = 0
+                case (
+                    Finished(worker=worker, ticket=t)
+                    | Stopped(worker=worker, ticket=t)
+                    | Failed(worker=worker, ticket=t)
+                ) if worker in under_way and t == (job, -1, under_way[worker].number):
+                    one = under_way[worker]
+                    if one.number > 0 or rounds == 1:
+                        one.count(driver, job, event, samples[worker])
+                    one.left -= 1
+                    if not one.left and one.number + 1 < rounds and not voided:
+                        under_way[worker] = _Round(worker, one.number + 1)
+                        under_way[worker].begin(driver, job)
+                    elif not one.left or isinstance(event, Stopped):
+                        del under_way[worker]
+                case Lost(worker=worker):
+                    under_way.pop(worker, None)
                     driver.act(event)
-    return heard
+                case Joined():
+                    driver.act(event)
+    return samples
 
 
-def _count(driver: Driver, job: int, heard: Sequence[tuple[Event, float]], samples: dict[int, Sample]) -> None:
-    """Put what was heard into estimates and samples; a task that was put down is longer than it was."""
-    spec, estimates = driver.brief(job).spec, driver.master.estimates
-    seen: set[int] = set()
-    for event, since in heard:
+@dataclass(eq=False)
+class _Round:
+    """One order of a worker: how many of its tasks are left, and when it was sent."""
+
+    worker: int
+    number: int
+    left: int = 0
+    sent: float = 0.0
+    heard: bool = False
+
+    def begin(self, driver: Driver, job: int) -> None:
+        """Send the order: other tasks in every round, and other ones for every worker."""
+        total = driver.brief(job).code.total
+        first = self.worker * total // max(len(driver.master.alive), 1) + self.number * AT_ONCE
+        tasks = tuple((first + i) % total for i in range(min(AT_ONCE, total)))
+        driver.open(self.worker, job)
+        driver.engine.send(self.worker, Order(Ticket(job, -1, self.number), tasks, driver.state(job)))
+        self.left, self.sent = len(tasks), driver.engine.now()
+
+    def count(self, driver: Driver, job: int, event: Event, sample: Sample) -> None:
+        """Take what was heard into the sample and the estimates; a task that was put down is longer than it was."""
+        spec, estimate = driver.brief(job).spec, driver.master.estimates[self.worker]
         match event:
-            case Finished(worker=worker, seconds=seconds):
-                units = spec.work * (1 if worker in seen else 1 + spec.lead)
-                sample = samples.setdefault(worker, Sample())
-                if worker not in seen:
-                    comm = max(since - seconds, 0.0)
+            case Finished(at=at, seconds=seconds):
+                units = spec.work * (1 if self.heard else 1 + spec.lead)
+                if not self.heard:
+                    comm = max(at - self.sent - seconds, 0.0)
                     sample.comm.append(comm)
-                    estimates[worker].comm.add(comm, comm * comm)
-                    seen.add(worker)
+                    estimate.comm.add(comm, comm * comm)
+                    self.heard = True
                 sample.work.append(seconds / units)
-                estimates[worker].finished(seconds, units)
-            case Stopped(worker=worker, seconds=seconds, complete=False) if seconds > 0:
-                estimates[worker].cut_off(seconds, spec.work)
+                estimate.finished(seconds, units)
+            case Stopped(seconds=seconds, complete=False) if seconds > 0:
+                estimate.cut_off(seconds, spec.work)

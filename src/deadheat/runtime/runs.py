@@ -92,7 +92,7 @@ class Run:
         return tuple(
             WorkerReport(
                 worker.name, record.loads.get(w, 0), record.done.get(w, 0), record.purged.get(w, 0),
-                record.late.get(w, 0.0), *scores[w], scores[w].slower, master.state(w),
+                record.late.get(w, 0.0), *scores[w], master.state(w),
                 worker.mean, worker.std, worker.comm,
             )
             for w, worker in zip(every, now, strict=True)

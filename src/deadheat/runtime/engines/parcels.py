@@ -110,7 +110,7 @@ def pack(value: Any, shelf: Shelf) -> Parcel:
     if type(value) is np.ndarray and value.nbytes <= SMALL and value.dtype.isbuiltin == 1 and not value.dtype.hasobject:
         return "array", (value.dtype.str, value.shape), value.tobytes()  # three times faster than pickle
     buffers: list[pickle.PickleBuffer] = []
-    head = (pickle.dumps if _is_plain(value) else _by_value)(value, protocol=5, buffer_callback=buffers.append)
+    head = (pickle.dumps if is_plain(value) else by_value)(value, protocol=5, buffer_callback=buffers.append)
     views = [b.raw() for b in buffers]
     if len(head) + sum(v.nbytes for v in views) <= SMALL:
         return "object", head, [bytes(v) for v in views]
@@ -128,16 +128,16 @@ def unpack(parcel: Parcel, reader: Reader) -> Any:
     return pickle.loads(head, buffers=rest)
 
 
-def _is_plain(value: Any) -> bool:
+def is_plain(value: Any) -> bool:
     """Numbers, text and arrays, alone or in the usual containers: any process can read them."""
     if isinstance(value, dict):
-        return type(value) is dict and all(_is_plain(key) and _is_plain(one) for key, one in value.items())
+        return type(value) is dict and all(is_plain(key) and is_plain(one) for key, one in value.items())
     if type(value) in (tuple, list):
-        return all(_is_plain(one) for one in value)
+        return all(is_plain(one) for one in value)
     return type(value) in PLAIN and not (isinstance(value, np.ndarray) and value.dtype.hasobject)
 
 
-def _by_value(value: Any, **ways: Any) -> bytes:
+def by_value(value: Any, **ways: Any) -> bytes:
     """Functions and classes of a script or of a notebook travel whole, others by name."""
     import cloudpickle
 

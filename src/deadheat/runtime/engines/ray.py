@@ -25,6 +25,7 @@ import numpy as np
 from deadheat.errors import DeadheatError
 from deadheat.runtime.emulation import Emulation
 from deadheat.runtime.engines.crew import Crew
+from deadheat.runtime.engines.parcels import by_value, is_plain
 from deadheat.runtime.messages import (
     Event,
     Failed,
@@ -87,6 +88,8 @@ class RayWorker:
 
     def order(self, turn: int, ticket: Ticket, tasks: tuple[int, ...], state: Any) -> None:
         """Work on tasks; what is older is put down at once."""
+        if isinstance(state, Pickled):
+            state = pickle.loads(state.data)
         self._take(turn, Order(Ticket(*ticket), tasks, state))
 
     def tell(self, turn: int, letter: Letter) -> None:
@@ -113,6 +116,13 @@ class RayWorker:
         while True:
             for news in self._loop.follow(self._letters.get()):
                 self._news.put(news)
+
+
+@dataclass(frozen=True)
+class Pickled:
+    """A state that is not plain data: our pickle, since Ray's own would name modules that are not there."""
+
+    data: bytes
 
 
 @dataclass(eq=False)
@@ -174,18 +184,23 @@ class RayEngine:
         match letter:
             case Order(ticket=ticket, tasks=tasks, state=state):
                 if self._state is None or self._state[0] != ticket:
-                    small = isinstance(state, np.ndarray) and state.nbytes <= INLINE
-                    self._state = ticket, state if small else self._ray.put(state)
+                    self._state = ticket, self._packed(state)
                 post.actor.order.remote(turn, ticket, tasks, self._state[1])
             case Open(job=job, work=work, units=units, lead=lead):
                 if job not in self._works:
-                    self._works[job] = self._ray.put(self._ray.cloudpickle.dumps(work))
+                    self._works[job] = self._ray.put(by_value(work))
                 post.actor.open.remote(turn, job, self._works[job], units, lead)
             case Void():
                 post.actor.tell.remote(turn, letter)
             case Shut(job=job):
                 self._works.pop(job, None)
                 post.actor.tell.remote(turn, letter)
+
+    def _packed(self, state: Any) -> Any:
+        """A state ready to be sent to everybody: with the call, or once into the object store."""
+        if not is_plain(state):
+            return self._ray.put(Pickled(by_value(state)))
+        return state if isinstance(state, np.ndarray) and state.nbytes <= INLINE else self._ray.put(state)
 
     def wait(self, timeout: float | None) -> list[Event]:
         """News of any worker, and of actors that come and go."""

@@ -1,0 +1,1 @@
+"""What people compute: jobs ready to be run."""
