@@ -1,86 +1,85 @@
-"""The demonstration: one cluster, three splits, and how the paper's printed numbers look beside the forecast."""
+"""The demonstration on the screen: the workers and their shares, three ways side by side, and a death."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
+from deadheat.model import Cluster
+from deadheat.reporting.live import watched
 from deadheat.reporting.numbers import seconds
-from deadheat.reporting.plans import plan_json
-from deadheat.tuning import Plan
+from deadheat.reporting.runs import run_json
+from deadheat.runtime import Run
+from deadheat.runtime.outcomes import Outcome
 
 
-def demo_json(plans: Mapping[str, Plan], version: str) -> dict[str, Any]:
-    """The plans by policy."""
-    return {"version": version, "plans": {name: plan_json(plan, version) for name, plan in plans.items()}}
+@dataclass(frozen=True)
+class Stage:
+    """One way, before it is run: its name, its code in words, its loads and when each worker is expected to finish."""
+
+    name: str
+    code: str
+    loads: Sequence[int]
+    finish: Sequence[float]
 
 
-def print_demo(plans: Mapping[str, Plan], printed: Mapping[str, float], console: Console) -> None:
-    """Print the workers under each split, the forecasts side by side and what follows."""
-    even, ours = plans["uniform"], plans["optimal"]
-    spec, stream = ours.split.spec, ours.scenario.stream
-    console.print("[bold]A dead heat[/]: an iteration is shortest when all workers finish together.\n")
-    console.print(
-        f"Five unequal workers (the paper's worked example) share {spec.total} coded tasks an iteration; any"
-        f" {spec.critical} results suffice.\nA job is {stream.iterations} iterations, and one arrives every"
-        f" {stream.interarrival_mean:g} s on average.\n"
-    )
-    console.print(_workers(even, ours))
-    console.print()
-    console.print(_forecasts(plans))
-    gain = even.forecast.delay / ours.forecast.delay
-    idle, genie = ours.forecast.law.busy.min(), ours.genie or ours.forecast
-    console.print(
-        f"\nThe even split waits for the slowest worker; balanced, no worker is idle for more than {1 - idle:.0%} of an"
-        f" iteration,\nand a job is delivered [bold]{gain:.1f} times sooner[/]:"
-        f" {seconds(ours.forecast.delay)} instead of {seconds(even.forecast.delay)}."
-        f" No split of these tasks can beat {seconds(genie.delay)}."
-    )
-    console.print(
-        f"\nThe paper prints the average of one run of {ours.draw.jobs} jobs. Such a run shows, in 95 of 100 cases,"
-    )
-    for name, plan in (("optimal", ours), ("uniform", even)):
-        value, draw = printed[name], plan.draw
-        verdict = "an ordinary run" if draw.low <= value <= draw.high else "a surprise"
-        console.print(
-            f"  {name:8s} {seconds(draw.low):>8s} to {seconds(draw.high)}; printed {seconds(value)}: {verdict}"
-            f" ({draw.rank(value):.0%} of runs are lower)"
-        )
-    console.print(
-        "\nThese are forecasts, computed exactly; nothing was run. Next: deadheat plan examples/worked-example.toml,"
-        "\nthen your own workers in a file like it. See docs/tutorial.md."
-    )
+@dataclass(frozen=True)
+class Shown:
+    """One way, after it was run. difference: from a serial run, in the worst weight of the worst job."""
+
+    stage: Stage
+    outcome: Outcome
+    difference: float
 
 
-def _workers(even: Plan, ours: Plan) -> Table:
+def demo_json(shown: Sequence[Shown], killed: dict[str, Any], version: str) -> dict[str, Any]:
+    """Every way with its loads, forecast and measurement; and what the death cost."""
+    ways = [
+        run_json(one.outcome, {"name": one.stage.name, "code": one.stage.code, "loads": list(one.stage.loads)})
+        | {"difference_from_serial": one.difference}
+        for one in shown
+    ]
+    return {"version": version, "ways": ways, "killed": killed}
+
+
+def print_workers(cluster: Cluster, stages: Sequence[Stage], units: float, console: Console) -> None:
+    """Every worker: its speed, its even share and ours, and when it would finish each."""
+    even, ours = stages[0], stages[1]
     table = Table(show_edge=False, pad_edge=False)
-    for heading in ("worker", "one task", "comm", "even split", "finishes", "our split", "finishes", "busy"):
+    for heading in ("worker", "a task takes", "on the way", "even split", "finishes", "our split", "finishes"):
         table.add_column(heading, justify="left" if heading == "worker" else "right")
-    tasks = ours.scenario.cluster.tasks(ours.split.spec)
-    rows = zip(
-        tasks.names, tasks.mean, tasks.comm, even.split.loads, even.finish, ours.split.loads, ours.finish,
-        ours.forecast.law.busy, strict=True,
-    )  # fmt: skip
-    for name, mean, comm, even_load, even_end, load, end, busy in rows:
-        ends = seconds(even_end), seconds(end)
-        table.add_row(name, seconds(mean), seconds(comm), str(even_load), ends[0], str(load), ends[1], f"{busy:.0%}")
-    return table
+    rows = zip(cluster.names, cluster.mean, cluster.comm, even.loads, even.finish, ours.loads, ours.finish, strict=True)
+    for name, mean, comm, load, end, our_load, our_end in rows:
+        cells = seconds(mean * units), seconds(comm), str(load), seconds(end), str(our_load), seconds(our_end)
+        table.add_row(name, *cells)
+    console.print(table)
 
 
-def _forecasts(plans: Mapping[str, Plan]) -> Table:
+def ways_table(shown: Sequence[Shown]) -> Table:
+    """Forecast and measurement of each way, side by side."""
     table = Table(show_edge=False, pad_edge=False)
-    for heading in ("split", "iteration", "utilisation", "mean delay", "without purging"):
-        table.add_column(heading, justify="left" if heading == "split" else "right")
-    for name, plan in plans.items():
-        expected, waits = plan.forecast, plan.without_purging.delay
+    heads = ("", "iteration: forecast", "+ overhead", "measured", "delay of a job: forecast", "measured", "serial run")
+    for heading in heads:
+        table.add_column(heading, justify="right" if heading else "left")
+    for one in shown:
+        iteration, _, delay = one.outcome.compared
+        same = "the same" if one.difference == 0 else f"differs by 1e{math.ceil(math.log10(one.difference))}"
         table.add_row(
-            name,
-            seconds(expected.iteration_mean),
-            f"{expected.utilisation:.0%}",
-            seconds(expected.delay),
-            "unstable" if waits == float("inf") else seconds(waits),
-        )
+            one.stage.name, seconds(iteration.forecast.mean), seconds(iteration.with_overhead.mean),
+            seconds(iteration.measured.mean), seconds(delay.with_overhead.mean), seconds(delay.measured.mean), same,
+        )  # fmt: skip
     return table
+
+
+@contextmanager
+def step(run: Run, name: str, console: Console) -> Iterator[None]:
+    """A way while it is run: drawn on a terminal, a line elsewhere."""
+    console.print(f"{name} ...", highlight=False)
+    with watched(run, name):
+        yield
