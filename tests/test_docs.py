@@ -18,13 +18,12 @@ def test_examples_run(page: str) -> None:
 
 
 def test_numbers_quoted_from_commands() -> None:
-    """Lines of output quoted in README and the guide are what the commands print."""
+    """Lines of output quoted in the guides are what the commands print."""
     from typer.testing import CliRunner
 
     from deadheat.cli import app
 
     said = {
-        "README.md": CliRunner().invoke(app, ["demo"]).stdout,
         "docs/guides/capacity.md": "".join(
             CliRunner().invoke(app, ["plan", str(ROOT / "examples" / "overloaded.toml"), *more]).stdout
             for more in ([], ["--target", "60"])
@@ -43,8 +42,6 @@ def test_numbers_quoted_from_commands() -> None:
         lines = {" ".join(line.split()) for line in output.splitlines()}
         text = (ROOT / page).read_text()
         marks = (
-            "uniform │",
-            "optimal │",
             "utilisation ",
             "delay   ",
             "- Add ",

@@ -104,16 +104,6 @@ def test_the_numbers_promised_in_the_examples() -> None:
                 assert plan(file)["forecast"]["delay"] == pytest.approx(promised, abs=0.051), file.name
 
 
-def test_the_demo_shows_forecast_and_print_side_by_side() -> None:
-    done = deadheat("demo")
-    assert done.returncode == 0, done.stderr
-    assert "49.53 s" in done.stdout
-    assert "148.4 s" in done.stdout
-    assert done.stdout.count("an ordinary run") == 2
-    made = json.loads(deadheat("demo", "--json").stdout)
-    assert made["plans"]["optimal"]["loads"] == [13, 18, 7, 3, 14]
-
-
 def test_version_and_help() -> None:
     assert deadheat("--version").stdout.strip().count(".") == 2
     helped = deadheat()

@@ -54,7 +54,8 @@ def _earliest(tasks: Cluster, total: int) -> Loads:
         low, high = (low, middle) if done(middle).sum() >= total else (middle, high)
     loads = done(high)
     last = np.argsort(c + loads * m, kind="stable")[::-1]  # at a tie the latest finishers give back
-    loads[last[: int(loads.sum()) - total]] -= 1
+    having = last[loads[last] > 0]
+    loads[having[: int(loads.sum()) - total]] -= 1
     return loads
 
 
