@@ -40,7 +40,7 @@ from deadheat.queueing import (
     pollaczek_khinchine,
     would_be_used,
 )
-from deadheat.runtime import Converged, Delivery, Job, JobFailed, Pool, Run, run
+from deadheat.runtime import Converged, Delivery, Job, JobFailed, Measured, Pool, Run, measure, run
 from deadheat.simulation import Replay, Scheme, compare, replicate, simulate
 from deadheat.tuning import Choice, Plan, Ranking, Recruitment, Unreachable, fastest, plan, recruit, tune
 
@@ -63,6 +63,7 @@ __all__ = [
     "IterationLaw",
     "Job",
     "JobFailed",
+    "Measured",
     "Moments",
     "NoConvergence",
     "Overhead",
@@ -98,6 +99,7 @@ __all__ = [
     "kingman",
     "laws",
     "lower_bound",
+    "measure",
     "mismatch",
     "plan",
     "pollaczek_khinchine",

@@ -69,7 +69,7 @@ def ways_table(shown: Sequence[Shown]) -> Table:
         table.add_column(heading, justify="right" if heading else "left")
     for one in shown:
         iteration, _, delay = one.outcome.compared
-        same = "the same" if one.difference == 0 else f"differs by 1e{math.ceil(math.log10(one.difference))}"
+        same = "the same" if one.difference == 0 else f"within 1e{math.ceil(math.log10(one.difference))}"
         table.add_row(
             one.stage.name, seconds(iteration.forecast.mean), seconds(iteration.with_overhead.mean),
             seconds(iteration.measured.mean), seconds(delay.with_overhead.mean), seconds(delay.measured.mean), same,
