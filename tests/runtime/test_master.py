@@ -209,6 +209,6 @@ def test_it_splits_anew_when_a_worker_turns_slow() -> None:
         said = m.handle(Resolved(Ticket(0, iteration), at))
     loads = {c.worker: len(c.tasks) for c in said if isinstance(c, Assign)}
     assert loads[0] > 2 * loads[1]
-    relative, own = m.estimates.scores([0, 1])[1]
-    assert np.isclose(relative, 1 / 3, rtol=0.1)
-    assert own <= 1
+    score = m.estimates.scores([0, 1])[1]
+    assert np.isclose(score.relative, 1 / 3, rtol=0.1)
+    assert score.individual <= 1

@@ -78,7 +78,7 @@ def remarks(outcome: Outcome) -> list[str]:
     """What should be said beside the tables."""
     said = []
     if outcome.emulated:
-        said.append("The workers are emulated: real processes whose task times are stretched to the laws given.")
+        said.append(f"The workers are emulated: real processes, but {outcome.emulation}.")
     if outcome.compared:
         how = "from the exact law" if outcome.exact else "from the same master on sampled time"
         said.append(

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+import numpy as np
 
 from deadheat.coding import Code, IllConditioned, Overflowed, Undecodable
 from deadheat.errors import DeadheatError
@@ -243,13 +246,19 @@ class Driver:
         """Decode and step on; what cannot be decoded is refused, and what is not finite is thrown away."""
         task = self._tasks[ticket.job]
         code: Code = task.brief.code
+        results = {t: self._results[t] for t in tasks}
+        odd = frozenset() if task.blind else odd_ones(results)
+        if odd:
+            shapes = sorted({str(np.shape(results[t])) for t in odd})
+            why = f"of shape {' and '.join(shapes)}, unlike most, or no numbers"
+            return Refused(ticket, self.engine.now(), odd, why)
         try:
-            answer = None if task.blind else code.decode({t: self._results[t] for t in tasks})
+            answer = None if task.blind else code.decode(results)
             state = task.step(task.state, answer, ticket.iteration)
         except (IllConditioned, Overflowed):
             return Refused(ticket, self.engine.now())
         except Undecodable as error:
-            return Refused(ticket, self.engine.now(), frozenset(error.rejected))
+            return Refused(ticket, self.engine.now(), frozenset(error.rejected), "numbers that are not finite")
         except Exception as error:  # of the user's step, or results that are no arrays of one shape
             return Refused(ticket, self.engine.now(), hopeless=f"iteration {ticket.iteration}: {told(error)}")
         over = isinstance(state, Converged)
@@ -271,3 +280,21 @@ class Driver:
             if job in known:
                 known.discard(job)
                 self.engine.send(worker, Shut(job))
+
+
+def odd_ones(results: Mapping[int, Any]) -> frozenset[int]:
+    """Tasks whose results are no arrays of numbers, or of another shape than most: garbage."""
+    kinds = {task: _kind(value) for task, value in results.items()}
+    common, _ = Counter(kinds.values()).most_common(1)[0]
+    if common is None:
+        return frozenset(results)
+    return frozenset(task for task, kind in kinds.items() if kind != common)
+
+
+def _kind(value: Any) -> tuple[int, ...] | None:
+    """The shape of an array of numbers; None for anything else."""
+    try:
+        found = np.asarray(value)
+    except ValueError:  # a ragged list
+        return None
+    return found.shape if found.dtype.kind in "iubfc" else None

@@ -57,7 +57,8 @@ class Master:
         self._asked: dict[int, float] = {}  # when a worker got its first order of the ticket
         self._heard: dict[int, float] = {}  # when a worker with tasks was last heard of
         self._errors: dict[int, set[int]] = {}  # of a task, the workers on which it failed
-        self._thrown: dict[int, int] = {}  # of a task, how often its result was not finite
+        self._thrown: dict[int, int] = {}  # of a task, how often its result was thrown away
+        self._by: dict[int, int] = {}  # of a task, who brought its result
         self._silent: set[int] = set()  # taken for lost because of their silence
         self._enough = 0  # results below which resolving is not tried again
 
@@ -173,6 +174,7 @@ class Master:
             left.remove(event.task)
         self._heard[worker] = at
         self._done.add(event.task)
+        self._by[event.task] = worker
         if self._resolving:
             return commands
         if len(self._done) >= self._enough and brief.code.decodable(self._done):
@@ -246,9 +248,11 @@ class Master:
         self._done -= event.bad
         for task in event.bad:
             self._thrown[task] = self._thrown.get(task, 0) + 1
+            self._errors.setdefault(task, set()).add(self._by[task])  # another one shall try
         hopeless = [task for task, times in self._thrown.items() if times >= MOST_ERRORS]
         if hopeless:
-            return self._give_up(f"task {hopeless[0]} gave numbers that are not finite, {MOST_ERRORS} times", event.at)
+            told = f"task {hopeless[0]} gave {MOST_ERRORS} times what cannot be used: {event.why}"
+            return self._give_up(told, event.at)
         self._enough = len(self._done) + 1
         brief = self._briefs[event.ticket.job]
         if len(self._done) >= self._enough and brief.code.decodable(self._done):

@@ -94,7 +94,7 @@ class Resolved:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The results at hand could not be put together; bad: those that were not finite and count as missing.
+    """The results at hand could not be put together; bad: those that count as missing, and why.
 
     hopeless: why no further result would help, such as an error in the user's step.
     """
@@ -102,6 +102,7 @@ class Refused:
     ticket: Ticket
     at: float
     bad: frozenset[int] = frozenset()
+    why: str = ""
     hopeless: str = ""
 
 

@@ -63,6 +63,7 @@ class Outcome:
 
     overhead: seconds per iteration beyond the workers' time: on the way beyond what was declared, and at the master.
     intervals: how many were stated for the ends of jobs; held: how many were right. Empty `compared`: no forecast.
+    emulation: how the workers were made unequal; empty where they are as they are.
     """
 
     jobs: int
@@ -76,7 +77,12 @@ class Outcome:
     held: int
     workers: tuple[WorkerReport, ...]
     exact: bool
-    emulated: bool
+    emulation: str
+
+    @property
+    def emulated(self) -> bool:
+        """Whether the workers' speeds were made, not found."""
+        return bool(self.emulation)
 
 
 def overhead_of(record: Record, comm: list[float]) -> tuple[float, float]:

@@ -52,12 +52,15 @@ class Pool:
         self._thread = threading.Thread(target=self._work, name="deadheat-pool", daemon=True)
         self._thread.start()
 
-    def submit(self, job: Job) -> Future[Delivery]:
-        """Take a job; jobs are worked on in this order. The Future raises JobFailed where one cannot be finished."""
+    def submit(self, job: Job, code: Code | None = None) -> Future[Delivery]:
+        """Take a job; jobs are worked on in this order. The Future raises JobFailed where one cannot be finished.
+
+        code: of this job, instead of the pool's.
+        """
         if self._ending.is_set():
             raise RuntimeError("the pool is closed")
         future: Future[Delivery] = Future()
-        self._coming.put((self._setup.task(job), future))
+        self._coming.put((self._setup.task(job, code), future))
         return future
 
     def close(self) -> None:

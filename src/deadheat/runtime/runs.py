@@ -36,7 +36,7 @@ class Run:
     cluster: Cluster
     origin: float
     own_engine: bool
-    emulated: bool
+    emulation: str
     deliveries: list[Delivery] = field(default_factory=list)
 
     def __iter__(self) -> Iterator[Delivery]:
@@ -74,7 +74,7 @@ class Run:
         )
         about = {
             "jobs": len(done), "engine": type(self.driver.engine).__name__, "workers": self.cluster.names,
-            "emulated": self.emulated,
+            "emulated": bool(self.emulation),
         }  # fmt: skip
         return Trace(arrival, start, end, self.record.timeline(self.origin), about)
 
@@ -116,7 +116,7 @@ class Run:
             self.horizon.held,
             self.reports,
             all(o.exact for o in self.horizon.outlooks.values()),
-            self.emulated,
+            self.emulation,
         )
 
     def _compared(self, done: list[Delivery], overhead: float) -> tuple[Compared, ...]:
@@ -144,7 +144,7 @@ class Run:
 def run(
     job: Job | Sequence[Job],
     cluster: Cluster | None = None,
-    code: Code | None = None,
+    code: Code | Sequence[Code | None] | None = None,
     engine: str | Engine = "local",
     *,
     arrivals: Sequence[float] | None = None,
@@ -155,7 +155,8 @@ def run(
     """Run jobs in order on real workers, and yield their deliveries.
 
     cluster: what is known of the workers; where nothing is, a short probe measures them.
-    code: by default none, with a task for each chunk. engine: "local" (processes), "ray", or an engine of one's own.
+    code: by default none, with a task for each chunk; or a list, one for each job.
+    engine: "local" (processes), "ray", or an engine of one's own.
     arrivals: seconds after the start at which jobs come; by default at once.
     checkpoint: a folder; a run that was killed goes on from there. ways: see `Ways`.
     """
@@ -164,8 +165,11 @@ def run(
         raise BadInput("job", job, "nothing to run", "give a Job")
     if arrivals is not None and len(arrivals) != len(jobs):
         raise BadInput("arrivals", len(arrivals), f"for {len(jobs)} jobs", "give one time for each")
-    setup = Setup(cluster, code, engine, **ways)
-    tasks = [setup.task(one) for one in jobs]
+    given = [code] * len(jobs) if code is None or isinstance(code, Code) else list(code)
+    if len(given) != len(jobs):
+        raise BadInput("code", len(given), f"for {len(jobs)} jobs", "give one code, or one for each")
+    setup = Setup(cluster, None, engine, **ways)
+    tasks = [setup.task(one, its) for one, its in zip(jobs, given, strict=True)]
     store = Checkpoints(Path(checkpoint)) if isinstance(checkpoint, (str, Path)) else checkpoint
     saved = [None if store is None else store.load(n, t.name) for n, t in enumerate(tasks)]
     for task, known in zip(tasks, saved, strict=True):
@@ -192,7 +196,7 @@ def run(
     ends = [task.iteration if task.over else task.brief.iterations for task in tasks]
     horizon = Horizon(ends, times, outlooks)
     driver.listeners.append(horizon)
-    return Run(driver, record, horizon, now, origin, isinstance(engine, str), setup.emulate)
+    return Run(driver, record, horizon, now, origin, isinstance(engine, str), setup.emulation)
 
 
 def _outlooks(cluster: Cluster, briefs: Sequence[Brief], seed: int) -> dict[int, Outlook]:

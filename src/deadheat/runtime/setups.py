@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from dataclasses import dataclass
 from typing import TypedDict
 
@@ -90,11 +90,19 @@ class Setup:
         self._policy = named(self.policy) if isinstance(self.policy, str) else self.policy
         self._schedule = SCHEDULES[self.schedule] if isinstance(self.schedule, str) else self.schedule
 
+    @property
+    def emulation(self) -> str:
+        """How the workers are made unequal, in words; empty where they are as they are."""
+        ways = ["task times are stretched to the laws given"] if self.emulate else []
+        return " and ".join([*ways, "CPU quotas limit them"] if self.quotas is not None else ways)
+
     def _workers(self) -> Cluster:
         """Equal workers, as long as nobody has measured them."""
         if self.emulate:
             raise BadInput("emulate", True, "there is nothing to emulate", "give the cluster")
         count = min(os.cpu_count() or 1, MOST_DEFAULT) if self.workers is None else self.workers
+        if self.workers is None and isinstance(self.engine, Sized):
+            count = len(self.engine)
         return Cluster.from_columns([UNKNOWN] * whole("workers", count, "give the number of workers"), 0.0)
 
     def driver(self, listeners: Sequence[Listener] = ()) -> Driver:
@@ -109,9 +117,9 @@ class Setup:
             place = RayEngine(workers, address=self.address)
         return Driver(Master(Estimates(self.known, self.guessed)), place, list(listeners))
 
-    def task(self, job: Job) -> Task:
+    def task(self, job: Job, code: Code | None = None) -> Task:
         """A job with its code, ready to be driven; small chunks are put together where the code wants fewer."""
-        code = codes.uncoded(len(job.chunks)) if self.code is None else self.code
+        code = code or self.code or codes.uncoded(len(job.chunks))
         if code.kind != "gradient":
             problem = f"for {code.kind} work, and a Job is a sum over chunks"
             raise BadInput("code", code.family, problem, "take a gradient code")

@@ -162,6 +162,9 @@ class LocalEngine:
         self._crew.leave(worker)
         self.kill(worker)
 
+    def __len__(self) -> int:
+        return len(self._crew.emulations)
+
     @property
     def gone(self) -> bool:
         """Whether nobody is left, and nobody will come."""

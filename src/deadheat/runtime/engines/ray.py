@@ -136,7 +136,7 @@ class _Post:
 
 
 class RayEngine:
-    """Actors on Ray. workers: how many, or one emulation (or None for real speed) each.
+    """Actors on Ray. workers: how many, or one emulation (or None for real speed) each; None for one on every node.
 
     address: of a cluster that is there ("auto", "ray://host:10001", "host:6379"); None uses one that this process is
     connected to, or starts one on this machine. resources: of each actor, such as {"num_cpus": 1}. spread: one actor
@@ -145,7 +145,7 @@ class RayEngine:
 
     def __init__(
         self,
-        workers: int | Sequence[Emulation | None],
+        workers: int | Sequence[Emulation | None] | None,
         *,
         address: str | None = None,
         resources: Mapping[str, Any] | None = None,
@@ -153,18 +153,19 @@ class RayEngine:
         replace: bool = True,
     ) -> None:
         self._ray = ray = _ray()
-        self._crew: Crew[_Post] = Crew(workers, replace)
+        wanted = None if workers is None else Crew[_Post](workers, replace)  # checks them before Ray is started
         self._mine = not ray.is_initialized()
         if self._mine:
             if address is None:
-                ray.init(num_cpus=len(self._crew.emulations), include_dashboard=False, log_to_driver=False)
+                ray.init(
+                    num_cpus=len(wanted.emulations) if wanted else None, include_dashboard=False, log_to_driver=False
+                )
             else:
                 ray.init(address=address, log_to_driver=False)
-        strategy = "SPREAD" if spread else "DEFAULT"
-        options = {"num_cpus": 1} | dict(resources or {})
-        self._make = ray.remote(RayWorker).options(
-            max_concurrency=CALLS, max_restarts=0, scheduling_strategy=strategy, **options
-        )
+        self._nodes = [node["NodeID"] for node in ray.nodes() if node["Alive"]] if wanted is None else []
+        self._crew = wanted or Crew[_Post](len(self._nodes), replace)
+        self._options = {"max_concurrency": CALLS, "max_restarts": 0, "num_cpus": 1} | dict(resources or {})
+        self._options.setdefault("scheduling_strategy", "SPREAD" if spread else "DEFAULT")
         self._state: tuple[Ticket, Any] | None = None
         self._works: dict[int, Any] = {}
         self._closed = False
@@ -255,13 +256,25 @@ class RayEngine:
         self._crew.leave(worker)
         self.dismiss(worker)
 
+    def pid(self, worker: int) -> int | None:
+        """The worker's process."""
+        post = self._crew.posts.get(worker)
+        return None if post is None else post.pid
+
+    def __len__(self) -> int:
+        return len(self._crew.emulations)
+
     @property
     def gone(self) -> bool:
         """Whether nobody is left, and nobody will come."""
         return not self._crew.posts
 
     def _start(self, worker: int) -> None:
-        actor = self._make.remote(self._crew.emulations[worker])
+        options = dict(self._options)
+        if worker < len(self._nodes):  # there if it can be, elsewhere if its node is gone
+            place = self._ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy
+            options["scheduling_strategy"] = place(self._nodes[worker], soft=True)
+        actor = self._ray.remote(RayWorker).options(**options).remote(self._crew.emulations[worker])
         self._crew.posts[worker] = _Post(actor, actor.ready.remote())
 
     def _heard(self, worker: int) -> list[Event]:
