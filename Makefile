@@ -10,7 +10,7 @@ run: .venv/ready
 
 test: .venv/ready-dev
 	@echo "test: the whole suite"
-	@$(BIN)/pytest
+	@$(BIN)/pytest -n auto --dist loadgroup
 
 check: .venv/ready-dev
 	@echo "check: ruff, mypy --strict, the house test"

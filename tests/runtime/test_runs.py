@@ -241,7 +241,7 @@ def test_the_trace_has_every_job_and_task() -> None:
         ({"emulate": True}, "nothing to emulate"),
         ({"workers": 0}, "workers = 0"),
     ],
-    ids=str,
+    ids=["engine", "schedule", "linear", "chunks", "emulate", "workers"],
 )
 def test_what_cannot_be_meant_is_refused(given: dict[str, Any], words: str) -> None:
     with pytest.raises(dh.BadInput, match=words):

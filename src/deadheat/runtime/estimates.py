@@ -1,8 +1,12 @@
 """How fast each worker is, from what it did: running moments that forget, notice changes and know of cut-off tasks.
 
 Averaging finished tasks only makes a slow worker look fast: its long tasks are those that are purged. A task that was
-cut off at age x counts as one of x + m (1 + cv^2)/2, the time that a task in hand has still to go on average (the
-inspection paradox); the estimate is then right for any law.
+cut off at age x counts as one of E[X | X > x], X a gamma variable with the moments known so far: one step of
+expectation maximisation.
+
+A change shows as a sum of surprises that does not end (Page's CUSUM): each task adds by how many standard deviations it
+was longer than expected, less an allowance, and the sum never falls below zero. What came since it last was zero is
+what the worker is like now.
 """
 
 from __future__ import annotations
@@ -12,13 +16,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from deadheat.model import Cluster, Worker
+from deadheat.model import Cluster, Worker, special
 
 MEMORY = 100.0  # tasks after which an old one counts for a third
-SHORT = 12.0  # the same for the quick average that notices changes
-CHANGED = 5.0  # standard errors between the two that are no accident
-NOTICEABLE = 1.3  # and how many times slower or faster, at least
-ENOUGH = 20  # tasks before anything is said of a worker's best
+LONGER = (1, 1.0, 16.0)  # upwards; standard deviations allowed per task, and how many more in all are no chance
+SHORTER = (-1, 0.35, 11.0)  # downwards; tasks have a bound below: what is shorter cannot surprise as much
+MOST_SURPRISE = 6.0  # of one task: a single hiccup is no change
+LEAST_SPREAD = 0.05  # of the mean: tasks that are more alike than that are not told apart
+NOTICEABLE = 1.3  # how many times slower or faster a worker must be to be called changed
+ENOUGH = 40  # tasks before anything is said of changes, or of a worker's best
 SURE = 2.0  # standard errors
 PRIOR = 3.0  # tasks that a declared speed counts for
 SILENCE = 20.0  # standard deviations beyond its mean after which a task is overdue
@@ -53,12 +59,45 @@ class Running:
 
 
 @dataclass(slots=True)
+class Surprise:
+    """A sum of surprises in one direction, and what was seen since it began to grow.
+
+    mean, spread: what was known of a task when it began: what came later may be of another worker.
+    """
+
+    sign: int
+    allowance: float
+    limit: float
+    sum: float = 0.0
+    mean: float = 0.0
+    spread: float = 0.0
+    since: Running = field(default_factory=lambda: Running(MEMORY))
+
+    def add(self, value: float, square: float, known: Running) -> bool:
+        """One more; whether they are too many for chance."""
+        if not self.sum:
+            self.mean, self.spread = known.mean, max(known.std, LEAST_SPREAD * known.mean)
+        surprise = self.sign * (value - self.mean) / self.spread
+        self.sum += min(surprise, MOST_SURPRISE) - self.allowance
+        if self.sum <= 0:
+            self.forget()
+            return False
+        self.since.add(value, square)
+        return self.sum > self.limit and not 1 / NOTICEABLE < self.since.mean / self.mean < NOTICEABLE
+
+    def forget(self) -> None:
+        """Begin anew."""
+        self.sum, self.since = 0.0, Running(self.since.memory)
+
+
+@dataclass(slots=True)
 class Estimate:
     """One worker: seconds per unit of work, seconds per iteration, and how it was at its best."""
 
     work: Running = field(default_factory=lambda: Running(MEMORY))
-    quick: Running = field(default_factory=lambda: Running(SHORT))
     comm: Running = field(default_factory=lambda: Running(MEMORY / 4))
+    longer: Surprise = field(default_factory=lambda: Surprise(*LONGER))
+    shorter: Surprise = field(default_factory=lambda: Surprise(*SHORTER))
     seen: int = 0
     best: float = math.inf
     changes: int = 0
@@ -70,34 +109,43 @@ class Estimate:
 
     def cut_off(self, seconds: float, units: float) -> bool:
         """A task was put down at this age."""
-        age = seconds / units
-        m, v = self.work.mean, max(self.work.square - self.work.mean**2, 0.0)
+        return self._add(*self._expected(seconds / units))
+
+    def _expected(self, age: float) -> tuple[float, float]:
+        """Mean and mean square of a task that has gone on for so long."""
+        m, v = self.work.mean, self.work.square - self.work.mean**2
         if not self.work.weight:  # nothing is known of it but that it is no faster
-            m, v = age, 0.0
-        rest = m * (1 + v / m**2) / 2
-        return self._add(age + rest, (age + rest) ** 2 + rest**2)
+            return 1.5 * age, (1.5 * age) ** 2
+        if v <= (LEAST_SPREAD * m) ** 2:
+            return max(age, m), max(age, m) ** 2
+        a, scale = m * m / v, v / m
+        x = age / scale
+        beyond = float(special.gammaincc(a, x))
+        if beyond < 1e-12:  # far out every gamma law ends like an exponential one
+            return age + scale, (age + scale) ** 2 + scale**2
+        mean = m * float(special.gammaincc(a + 1, x)) / beyond
+        return mean, m * (m + scale) * float(special.gammaincc(a + 2, x)) / beyond
 
     def _add(self, value: float, square: float) -> bool:
-        self.work.add(value, square)
-        self.quick.add(value, square)
+        changed = self.seen >= ENOUGH and self._changed(value, square)
+        if not changed:
+            self.work.add(value, square)
         self.seen += 1
-        if self.seen >= ENOUGH:  # as good as it surely was, not as it seemed in a lucky moment
+        if self.work.weight >= ENOUGH:  # as good as it surely was, not as it seemed in a lucky moment
             self.best = min(self.best, self.work.mean + SURE * self.work.error)
-        return self._changed()
+        return changed
 
-    def _changed(self) -> bool:
-        """Two averages that disagree beyond chance: what is old is forgotten."""
-        work, quick = self.work, self.quick
-        if quick.weight < SHORT * 0.9 or work.weight < 2 * quick.weight or not work.mean:
-            return False
-        if 1 / NOTICEABLE < quick.mean / work.mean < NOTICEABLE:
-            return False
-        error = max(work.std, quick.std, 0.05 * work.mean) / math.sqrt(quick.weight)
-        if abs(quick.mean - work.mean) < CHANGED * error:
-            return False
-        work.weight, work.mean, work.square = quick.weight, quick.mean, quick.square
-        self.changes += 1
-        return True
+    def _changed(self, value: float, square: float) -> bool:
+        """Whether it is another worker than it was; then what is old is forgotten."""
+        for surprise in (self.longer, self.shorter):
+            if surprise.add(value, square, self.work):
+                since = surprise.since
+                self.work.weight, self.work.mean, self.work.square = since.weight, since.mean, since.square
+                self.longer.forget()
+                self.shorter.forget()
+                self.changes += 1
+                return True
+        return False
 
 
 class Score(NamedTuple):
@@ -144,6 +192,11 @@ class Estimates:
         known = self._declared
         return Cluster([known[w] if w < len(known) else replace(known[0], name=f"joined-{w + 1}") for w in workers])
 
+    def _work(self, worker: int) -> Running:
+        """The speed of a worker; of one that was guessed and has done nothing yet, that of the others."""
+        now = self[worker]
+        return (self._like_the_others() if self._guessed and not now.seen else None) or now.work
+
     def _like_the_others(self) -> Running | None:
         seen = [one.work for one in self._of.values() if one.seen]
         if not seen:
@@ -152,8 +205,7 @@ class Estimates:
         return Running(MEMORY, 1.0, mean, square)
 
     def _worker(self, worker: int) -> Worker:
-        now = self[worker]
-        work = (self._like_the_others() if self._guessed and not now.seen else None) or now.work
+        now, work = self[worker], self._work(worker)
         inside = worker < len(self._declared)
         name = self._declared.names[worker] if inside else f"joined-{worker + 1}"
         capacity = float(self._declared.capacity[worker]) if inside else math.inf
@@ -161,12 +213,12 @@ class Estimates:
 
     def patience(self, worker: int, units: float) -> float:
         """Seconds of silence after which a worker with a task in hand is taken for lost."""
-        now = self[worker]
-        return max(now.comm.mean + units * (now.work.mean + SILENCE * now.work.std), LEAST_SILENCE)
+        work = self._work(worker)
+        return max(self[worker].comm.mean + units * (work.mean + SILENCE * work.std), LEAST_SILENCE)
 
     def scores(self, workers: Iterable[int]) -> dict[int, Score]:
         """How each worker does, against the fastest of them and against itself."""
-        now = {w: self[w].work.mean for w in workers}
+        now = {w: self._work(w).mean for w in workers}
         fastest = min(now.values(), default=1.0)
         return {
             w: Score(fastest / mean, min(self[w].best / mean, 1.0), self._slower(self[w])) for w, mean in now.items()

@@ -194,8 +194,9 @@ class Master:
     def _stopped(self, event: Stopped) -> list[Command]:
         brief = self._briefs.get(event.ticket.job)
         if brief is not None and event.seconds > 0:
-            estimate = self.estimates[event.worker]
-            (estimate.finished if event.complete else estimate.cut_off)(event.seconds, brief.spec.work)
+            estimate, spec = self.estimates[event.worker], brief.spec
+            units = spec.work * (1 + spec.lead if event.first else 1)
+            (estimate.finished if event.complete else estimate.cut_off)(event.seconds, units)
         return []
 
     def _welcome(self, worker: int, at: float) -> list[Command]:

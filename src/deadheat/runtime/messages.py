@@ -46,6 +46,7 @@ class Stopped:
     """A worker has put down purged work. seconds: how long it was at the task in hand; complete: whether it ended it.
 
     late: seconds between the purge's arrival and the moment the worker was free.
+    first: it was the first task of its iteration, which has the work that leads.
     """
 
     worker: int
@@ -54,6 +55,7 @@ class Stopped:
     seconds: float
     complete: bool
     late: float = 0.0
+    first: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,5 +115,5 @@ class _Round:
                     self.heard = True
                 sample.work.append(seconds / units)
                 estimate.finished(seconds, units)
-            case Stopped(seconds=seconds, complete=False) if seconds > 0:
-                estimate.cut_off(seconds, spec.work)
+            case Stopped(seconds=seconds, complete=False, first=first) if seconds > 0:
+                estimate.cut_off(seconds, spec.work * (1 + spec.lead if first else 1))

@@ -67,20 +67,20 @@ class WorkerLoop:
                 if self._stretch is not None:
                     self._stretch.until(began, opened.units, 1 + opened.lead if first else 1, token)
             except Purged:
-                yield self._stopped(ticket, began, complete=False)
+                yield self._stopped(ticket, began, complete=False, first=first)
                 return
             except Exception as error:
                 yield "failed", ticket, (task, told(error))
                 continue
             if token.purged:
-                yield self._stopped(ticket, began, complete=not first or not opened.lead)
+                yield self._stopped(ticket, began, complete=True, first=first)
                 return
             first = False
             yield "finished", ticket, (task, time.perf_counter() - began, value)
 
-    def _stopped(self, ticket: Ticket, began: float, complete: bool) -> News:
+    def _stopped(self, ticket: Ticket, began: float, complete: bool, first: bool) -> News:
         now = time.perf_counter()
-        return "stopped", ticket, (now - began, complete, max(now - max(self._voided, began), 0.0))
+        return "stopped", ticket, (now - began, complete, max(now - max(self._voided, began), 0.0), first)
 
 
 def told(error: Exception) -> str:

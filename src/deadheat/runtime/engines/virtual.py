@@ -43,11 +43,11 @@ ALWAYS = Token(lambda: False)  # a result that is asked for is wanted
 
 @dataclass(eq=False)
 class _Post:
-    """One worker: its jobs, the ticket from which on its orders are valid, and the tasks it has, with begin and end."""
+    """One worker: its jobs, the ticket from which on its orders are valid, and its tasks: ticket, begin, end, first."""
 
     works: dict[int, Work] = field(default_factory=dict)
     valid: Ticket = NO_TICKET
-    row: list[tuple[Ticket, float, float]] = field(default_factory=list)
+    row: list[tuple[Ticket, float, float, bool]] = field(default_factory=list)
     used: int = 0  # draws of the iteration
     life: int = 0  # a worker that comes back has another one, and none of the old one's tasks
     there: bool = False
@@ -153,9 +153,10 @@ class VirtualEngine:
         if valid <= post.valid:
             return
         post.valid, post.used = valid, 0
-        for ticket, begin, end in post.row:
+        for ticket, begin, end, first in post.row:
             if begin <= self._now < end:
-                self._push(self._now, Stopped(worker, ticket, self._now, self._now - begin, complete=False))
+                age = self._now - begin
+                self._push(self._now, Stopped(worker, ticket, self._now, age, complete=False, first=first))
         post.row = []
 
     def _take(self, worker: int, order: Order) -> None:
@@ -179,8 +180,8 @@ class VirtualEngine:
             *lead, last = self._times[worker][post.used : post.used + units].tolist()
             for time in (*lead, last + self._tasks.toll):  # one by one, as the simulator adds them
                 end += time
+            post.row.append((ticket, begin, end, post.used == 0))
             post.used += units
-            post.row.append((ticket, begin, end))
             self._push(end, Finished(worker, ticket, task, end, end - begin, work))
             begin = end
 
