@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import deadheat as dh
@@ -18,7 +18,16 @@ STATIC = Static()
 
 
 class Nothing:
-    """Work that is never done."""
+    """Work that is never done, and needs no data."""
+
+    stock: Mapping[int, Any] = {}
+
+    def needs(self, task: int) -> tuple[int, ...]:
+        """Nothing."""
+        return ()
+
+    def store(self, number: int, piece: Any) -> None:
+        """Nothing to store."""
 
     def begin(self, state: Any) -> None:
         """Nothing to begin."""

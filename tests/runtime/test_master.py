@@ -149,7 +149,7 @@ def test_a_task_that_fails_twice_ends_its_job_and_the_next_goes_on() -> None:
     m.handle(Arrived(1, 0.0))
     assert m.handle(Failed(0, Ticket(0, 0), 0, 1.0, "ValueError: no")) == [Assign(1, Ticket(0, 0), (0,))]
     said = m.handle(Failed(1, Ticket(0, 0), 0, 2.0, "ValueError: no"))
-    assert said[0] == Abandon(0, "task 0 failed on 2 workers: ValueError: no")
+    assert said[0] == Abandon(0, "task 0 failed on w1 and w2: ValueError: no")
     assert Assign(0, Ticket(1, 0), (0,)) in said
 
 

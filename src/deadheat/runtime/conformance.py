@@ -17,7 +17,20 @@ from typing import Any
 import numpy as np
 
 from deadheat.runtime.engine import Engine
-from deadheat.runtime.messages import Event, Failed, Finished, Joined, Lost, Open, Order, Shut, Stopped, Ticket, Void
+from deadheat.runtime.messages import (
+    Event,
+    Failed,
+    Finished,
+    Joined,
+    Lost,
+    Open,
+    Order,
+    Shut,
+    Stopped,
+    Supply,
+    Ticket,
+    Void,
+)
 from deadheat.runtime.work import Token
 
 Make = Callable[[int], Engine]
@@ -30,6 +43,20 @@ class Echo:
     def __init__(self, seconds: float = 0.0, size: int = 3) -> None:
         self.seconds, self.size = seconds, size
         self.state: Any = None
+        self.pieces: dict[int, Any] = {}
+
+    @property
+    def stock(self) -> dict[int, Any]:
+        """No data."""
+        return {}
+
+    def needs(self, task: int) -> tuple[int, ...]:
+        """Nothing."""
+        return ()
+
+    def store(self, number: int, piece: Any) -> None:
+        """Keep it beside the state."""
+        self.pieces[number] = piece
 
     def begin(self, state: Any) -> None:
         """Keep the state."""
@@ -43,7 +70,7 @@ class Echo:
         while time.perf_counter() < until:
             token.check()
             time.sleep(0.001)
-        return self.state + task
+        return self.state + task + sum(map(np.sum, self.pieces.values()))
 
 
 @contextlib.contextmanager
@@ -137,6 +164,18 @@ def more_tasks_of_a_ticket_follow(make: Make) -> None:
         assert [e.task for e in until(engine, 3, Finished)] == [0, 1, 2]
 
 
+def data_comes_before_the_task_that_needs_it(make: Make) -> None:
+    """Pieces of data, small and large, arrive at their worker before the order that follows them."""
+    with started(make, 2) as engine:
+        large = np.ones(300_000)
+        for worker in (0, 1):
+            engine.send(worker, Open(0, Echo()))
+            engine.send(worker, Supply(0, {0: np.float64(0.5), 1: large}))
+            engine.send(worker, Order(Ticket(0, 0), (worker,), np.zeros(1)))
+        for event in until(engine, 2, Finished):
+            assert event.value[0] == event.task + 0.5 + large.size
+
+
 def errors_are_news(make: Make) -> None:
     """A task that raises is reported, and those behind it are done."""
     with started(make, 1) as engine:
@@ -213,6 +252,7 @@ CHECKS = (
     a_newer_ticket_is_the_purge,
     void_ends_work,
     more_tasks_of_a_ticket_follow,
+    data_comes_before_the_task_that_needs_it,
     errors_are_news,
     a_killed_worker_is_lost_and_comes_back,
     waiting_ends_in_time,

@@ -35,6 +35,7 @@ from deadheat.runtime.messages import (
     Resolve,
     Resolved,
     Shut,
+    Supply,
     Tick,
     Ticket,
     Void,
@@ -72,6 +73,7 @@ class Task:
     name: str = ""
     over: bool = False  # it was done before: a checkpoint says so
     blind: bool = False  # on sampled time, without results
+    share: Callable[[Any], Any] | None = None  # what workers see of the state; all of it by default
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +117,7 @@ class Driver:
     _started: dict[int, float] = field(default_factory=dict)
     _results: dict[int, Any] = field(default_factory=dict)
     _ticket: Ticket | None = None
-    _opened: dict[int, set[int]] = field(default_factory=dict)  # of each worker, the jobs it knows
+    _opened: dict[int, dict[int, set[int]]] = field(default_factory=dict)  # of each worker, the pieces of each job
     _delivered: list[Delivery] = field(default_factory=list)
     _next: int = 0
 
@@ -153,16 +155,18 @@ class Driver:
         """How a job is split and coded."""
         return self._tasks[job].brief
 
-    def state(self, job: int) -> Any:
-        """The state of a job now."""
-        return self._tasks[job].state
-
-    def open(self, worker: int, job: int) -> None:
-        """Tell a worker what a job's tasks are, once."""
-        task, known = self._tasks[job], self._opened.setdefault(worker, set())
+    def order(self, worker: int, ticket: Ticket, tasks: tuple[int, ...]) -> None:
+        """Send tasks to a worker, before that what they are and the data they need, as far as it has not got it yet."""
+        job = ticket.job
+        task, known = self._tasks[job], self._opened.setdefault(worker, {})
         if job not in known:
-            known.add(job)
+            known[job] = set()
             self.engine.send(worker, Open(job, task.work, task.brief.spec.work, task.brief.spec.lead))
+        missing = {piece for one in tasks for piece in task.work.needs(one)} - known[job]
+        if missing:
+            known[job] |= missing
+            self.engine.send(worker, Supply(job, {piece: task.work.stock[piece] for piece in sorted(missing)}))
+        self.engine.send(worker, Order(ticket, tasks, task.state if task.share is None else task.share(task.state)))
 
     def deliveries(self) -> Iterator[Delivery]:
         """Run until every job is delivered; each as it is."""
@@ -203,7 +207,7 @@ class Driver:
                 case Finished(ticket=ticket, task=task, value=value) if ticket == self.master.ticket:
                     self._results[task] = value
                 case Joined(worker=worker):
-                    self._opened[worker] = set()
+                    self._opened[worker] = {}
                 case Lost(worker=worker):
                     self._opened.pop(worker, None)
             for listener in self.listeners:
@@ -235,12 +239,10 @@ class Driver:
         return None
 
     def _assign(self, worker: int, ticket: Ticket, tasks: tuple[int, ...]) -> None:
-        task = self._tasks[ticket.job]
         if ticket != self._ticket:
             self._ticket, self._results = ticket, {}
             self._started.setdefault(ticket.job, self.engine.now())
-        self.open(worker, ticket.job)
-        self.engine.send(worker, Order(ticket, tasks, task.state))
+        self.order(worker, ticket, tasks)
 
     def _resolve(self, ticket: Ticket, tasks: frozenset[int]) -> Event:
         """Decode and step on; what cannot be decoded is refused, and what is not finite is thrown away."""
@@ -258,7 +260,9 @@ class Driver:
         except (IllConditioned, Overflowed):
             return Refused(ticket, self.engine.now())
         except Undecodable as error:
-            return Refused(ticket, self.engine.now(), frozenset(error.rejected), "numbers that are not finite")
+            needed = sorted({piece for one in error.rejected for piece in task.work.needs(one)})
+            why = f"numbers that are not finite, from chunks {needed}"
+            return Refused(ticket, self.engine.now(), frozenset(error.rejected), why)
         except Exception as error:  # of the user's step, or results that are no arrays of one shape
             return Refused(ticket, self.engine.now(), hopeless=f"iteration {ticket.iteration}: {told(error)}")
         over = isinstance(state, Converged)
@@ -278,7 +282,7 @@ class Driver:
         )
         for worker, known in self._opened.items():
             if job in known:
-                known.discard(job)
+                del known[job]
                 self.engine.send(worker, Shut(job))
 
 

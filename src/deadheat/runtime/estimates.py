@@ -190,7 +190,7 @@ class Estimates:
         if self._guessed:
             return self.cluster(workers)
         known = self._declared
-        return Cluster([known[w] if w < len(known) else replace(known[0], name=f"joined-{w + 1}") for w in workers])
+        return Cluster([known[w] if w < len(known) else replace(known[0], name=self.name(w)) for w in workers])
 
     def _work(self, worker: int) -> Running:
         """The speed of a worker; of one that was guessed and has done nothing yet, that of the others."""
@@ -207,9 +207,12 @@ class Estimates:
     def _worker(self, worker: int) -> Worker:
         now, work = self[worker], self._work(worker)
         inside = worker < len(self._declared)
-        name = self._declared.names[worker] if inside else f"joined-{worker + 1}"
         capacity = float(self._declared.capacity[worker]) if inside else math.inf
-        return Worker(work.mean, work.std, max(now.comm.mean, 0.0), name, capacity=capacity)
+        return Worker(work.mean, work.std, max(now.comm.mean, 0.0), self.name(worker), capacity=capacity)
+
+    def name(self, worker: int) -> str:
+        """As it was declared, or by its number."""
+        return self._declared.names[worker] if worker < len(self._declared) else f"joined-{worker + 1}"
 
     def patience(self, worker: int, units: float) -> float:
         """Seconds of silence after which a worker with a task in hand is taken for lost."""

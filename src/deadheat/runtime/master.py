@@ -236,9 +236,8 @@ class Master:
             left.remove(event.task)
         self._heard[event.worker] = event.at
         if len(self._errors[event.task]) >= min(MOST_ERRORS, len(self.alive)):
-            return self._give_up(
-                f"task {event.task} failed on {len(self._errors[event.task])} workers: {event.error}", event.at
-            )
+            names = " and ".join(map(self.estimates.name, sorted(self._errors[event.task])))
+            return self._give_up(f"task {event.task} failed on {names}: {event.error}", event.at)
         return [] if self._resolving else self._repair(event.at)
 
     def _refused(self, event: Refused) -> list[Command]:
@@ -252,7 +251,8 @@ class Master:
             self._errors.setdefault(task, set()).add(self._by[task])  # another one shall try
         hopeless = [task for task, times in self._thrown.items() if times >= MOST_ERRORS]
         if hopeless:
-            told = f"task {hopeless[0]} gave {MOST_ERRORS} times what cannot be used: {event.why}"
+            names = " and ".join(map(self.estimates.name, sorted(self._errors[hopeless[0]])))
+            told = f"task {hopeless[0]} gave what cannot be used, {MOST_ERRORS} times, on {names}: {event.why}"
             return self._give_up(told, event.at)
         self._enough = len(self._done) + 1
         brief = self._briefs[event.ticket.job]

@@ -11,7 +11,7 @@ from deadheat.coding import Code
 from deadheat.errors import DeadheatError, finite
 from deadheat.model import Cluster
 from deadheat.runtime.engine import Engine
-from deadheat.runtime.job import Job
+from deadheat.runtime.job import Workable
 from deadheat.runtime.probing import Sample, probe
 from deadheat.runtime.setups import Setup, Ways
 
@@ -52,7 +52,7 @@ class Measured:
 
 
 def measure(
-    job: Job,
+    job: Workable,
     cluster: Cluster | None = None,
     code: Code | None = None,
     engine: str | Engine = "local",

@@ -185,6 +185,14 @@ class Open:
 
 
 @dataclass(frozen=True, slots=True)
+class Supply:
+    """Pieces of a job's data, by number: those that the worker's tasks need and it does not have yet."""
+
+    job: int
+    pieces: dict[int, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class Order:
     """Tasks of an iteration with the state that they start from."""
 
@@ -207,4 +215,4 @@ class Shut:
     job: int
 
 
-Letter = Open | Order | Void | Shut
+Letter = Open | Supply | Order | Void | Shut

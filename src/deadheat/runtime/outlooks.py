@@ -6,7 +6,7 @@ A run of some jobs is one draw. Its range tells what such a run shows in 95 of 1
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,6 +69,15 @@ def outlook(cluster: Cluster, brief: Brief, seed: int = 0) -> Outlook:
 
 class _Nothing:
     """Work on sampled time: it is never done."""
+
+    stock: Mapping[int, Any] = {}
+
+    def needs(self, task: int) -> tuple[int, ...]:
+        """Nothing."""
+        return ()
+
+    def store(self, number: int, piece: Any) -> None:
+        """Nothing to store."""
 
     def begin(self, state: Any) -> None:
         """Nothing to begin."""

@@ -13,7 +13,7 @@ from deadheat.errors import DeadheatError
 from deadheat.model import Cluster
 from deadheat.runtime.driver import Delivery, Driver, Task
 from deadheat.runtime.engine import Engine
-from deadheat.runtime.job import Job
+from deadheat.runtime.job import Workable
 from deadheat.runtime.probing import PROBED, probe
 from deadheat.runtime.setups import Setup, Ways
 
@@ -52,7 +52,7 @@ class Pool:
         self._thread = threading.Thread(target=self._work, name="deadheat-pool", daemon=True)
         self._thread.start()
 
-    def submit(self, job: Job, code: Code | None = None) -> Future[Delivery]:
+    def submit(self, job: Workable, code: Code | None = None) -> Future[Delivery]:
         """Take a job; jobs are worked on in this order. The Future raises JobFailed where one cannot be finished.
 
         code: of this job, instead of the pool's.

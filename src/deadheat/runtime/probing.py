@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from deadheat.runtime.driver import Driver
-from deadheat.runtime.messages import Event, Failed, Finished, Joined, Lost, Order, Stopped, Ticket, Void
+from deadheat.runtime.messages import Event, Failed, Finished, Joined, Lost, Stopped, Ticket, Void
 from deadheat.simulation.statistics import Interval, interval
 
 AT_ONCE = 2  # tasks of a worker per round: the first also tells the way to it, the second only its speed
@@ -98,8 +98,7 @@ class _Round:
         total = driver.brief(job).code.total
         first = self.worker * total // max(len(driver.master.alive), 1) + self.number * AT_ONCE
         tasks = tuple((first + i) % total for i in range(min(AT_ONCE, total)))
-        driver.open(self.worker, job)
-        driver.engine.send(self.worker, Order(Ticket(job, -1, self.number), tasks, driver.state(job)))
+        driver.order(self.worker, Ticket(job, -1, self.number), tasks)
         self.left, self.sent = len(tasks), driver.engine.now()
 
     def count(self, driver: Driver, job: int, event: Event, sample: Sample) -> None:

@@ -18,7 +18,7 @@ from deadheat.runtime.checkpoints import Checkpoints
 from deadheat.runtime.driver import Delivery, Driver, Listener
 from deadheat.runtime.engine import Engine
 from deadheat.runtime.horizons import Horizon
-from deadheat.runtime.job import Job
+from deadheat.runtime.job import Workable
 from deadheat.runtime.outcomes import Compared, Outcome, WorkerReport, mean_of, overhead_of
 from deadheat.runtime.outlooks import Outlook, outlook, ranges
 from deadheat.runtime.probing import PROBED, probe
@@ -142,7 +142,7 @@ class Run:
 
 
 def run(
-    job: Job | Sequence[Job],
+    job: Workable | Sequence[Workable],
     cluster: Cluster | None = None,
     code: Code | Sequence[Code | None] | None = None,
     engine: str | Engine = "local",
@@ -160,7 +160,7 @@ def run(
     arrivals: seconds after the start at which jobs come; by default at once.
     checkpoint: a folder; a run that was killed goes on from there. ways: see `Ways`.
     """
-    jobs = [job] if isinstance(job, Job) else list(job)
+    jobs: list[Workable] = list(job) if isinstance(job, Sequence) else [job]
     if not jobs:
         raise BadInput("job", job, "nothing to run", "give a Job")
     if arrivals is not None and len(arrivals) != len(jobs):

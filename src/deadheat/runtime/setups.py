@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Sequence, Sized
 from dataclasses import dataclass
 from typing import TypedDict
 
-import numpy as np
-
-from deadheat.coding import Code, codes
+from deadheat.coding import Code
 from deadheat.errors import BadInput, finite, nearest, whole
 from deadheat.model import Cluster, CodeSpec
 from deadheat.runtime.briefs import Brief, Policy
@@ -19,10 +18,9 @@ from deadheat.runtime.engine import Engine
 from deadheat.runtime.engines.local import LocalEngine
 from deadheat.runtime.engines.ray import RayEngine
 from deadheat.runtime.estimates import Estimates
-from deadheat.runtime.job import Job
+from deadheat.runtime.job import Workable
 from deadheat.runtime.master import Master
 from deadheat.runtime.schedules import SCHEDULES, Schedule
-from deadheat.runtime.work import ChunkWork
 from deadheat.tuning import policy as named
 
 ENGINES = ("local", "ray")
@@ -38,6 +36,7 @@ class Ways(TypedDict, total=False):
     by default one for each chunk. adapt: split anew as the workers change.
     emulate: stretch task times to the cluster's laws, with this seed (demonstrations and tests).
     quotas: shares of a core that local workers get (as root, on Linux). address: of a Ray cluster.
+    memory: bytes of chunks that a worker may keep of those it reads itself.
     """
 
     workers: int | None
@@ -50,6 +49,7 @@ class Ways(TypedDict, total=False):
     seed: int
     quotas: Sequence[float | None] | None
     address: str | None
+    memory: float
 
 
 @dataclass(eq=False)
@@ -69,6 +69,7 @@ class Setup:
     seed: int = 0
     quotas: Sequence[float | None] | None = None
     address: str | None = None
+    memory: float = math.inf
 
     def __post_init__(self) -> None:
         self.guessed = self.cluster is None
@@ -85,6 +86,8 @@ class Setup:
             raise BadInput("quotas", self.quotas, "only local workers can be limited", 'use engine="local"')
         if self.address is not None and self.engine != "ray":
             raise BadInput("address", self.address, "of no use without Ray", 'use engine="ray"')
+        if not self.memory > 0:
+            raise BadInput("memory", self.memory, "no room for any chunk", "give bytes, above 0")
         if self.work is not None:
             finite("work", self.work, "give units of work of a plain iteration, above 0", above=0.0)
         self._policy = named(self.policy) if isinstance(self.policy, str) else self.policy
@@ -117,18 +120,11 @@ class Setup:
             place = RayEngine(workers, address=self.address)
         return Driver(Master(Estimates(self.known, self.guessed)), place, list(listeners))
 
-    def task(self, job: Job, code: Code | None = None) -> Task:
-        """A job with its code, ready to be driven; small chunks are put together where the code wants fewer."""
-        code = code or self.code or codes.uncoded(len(job.chunks))
-        if code.kind != "gradient":
-            problem = f"for {code.kind} work, and a Job is a sum over chunks"
-            raise BadInput("code", code.family, problem, "take a gradient code")
-        if code.chunks > len(job.chunks):
-            remedy = f"cut the data into at least {code.chunks} chunks, or take a smaller code"
-            raise BadInput("chunks", len(job.chunks), f"{code.family} needs {code.chunks}", remedy)
-        groups = np.array_split(np.arange(len(job.chunks)), code.chunks)
-        units = (len(job.chunks) if self.work is None else self.work) * code.cost.work
-        spec = CodeSpec.of(code.critical, code.total, units, code.cost.lead)
-        brief = Brief(code, spec, job.iterations, self._policy, self.gamma, self._schedule, self.adapt)
-        grouped = [[job.chunks[i] for i in group] for group in groups]
-        return Task(brief, ChunkWork(code, grouped, job.compute, job.wants_token), job.start, job.step, name=job.name)
+    def task(self, job: Workable, code: Code | None = None) -> Task:
+        """A job with its code, ready to be driven."""
+        made = job.prepare(code or self.code, self.memory)
+        cost = made.code.cost
+        units = (made.units if self.work is None else self.work) * cost.work
+        spec = CodeSpec.of(made.code.critical, made.code.total, units, cost.lead)
+        brief = Brief(made.code, spec, job.iterations, self._policy, self.gamma, self._schedule, self.adapt)
+        return Task(brief, made.work, job.start, made.step, name=job.name, share=made.share)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -35,7 +37,20 @@ class Token:
 
 
 class Work(Protocol):
-    """A job's work, as it is sent to workers: it must survive pickle."""
+    """A job's work, as it is sent to workers: it must survive pickle, and leaves its stock behind then.
+
+    stock: the job's data in pieces, by number. Each worker is sent those that its tasks need.
+    """
+
+    @property
+    def stock(self) -> Mapping[int, Any]:
+        """All pieces, at the master."""
+
+    def needs(self, task: int) -> Collection[int]:
+        """The pieces that a task needs."""
+
+    def store(self, number: int, piece: Any) -> None:
+        """Take a piece, at the worker."""
 
     def begin(self, state: Any) -> None:
         """A new iteration: forget what belongs to the last."""
@@ -50,6 +65,15 @@ class Broken:
     def __init__(self, error: BaseException) -> None:
         self._error = f"the worker cannot read the job ({type(error).__name__}: {error})"
 
+    stock: Mapping[int, Any] = {}
+
+    def needs(self, task: int) -> Collection[int]:
+        """Nothing."""
+        return ()
+
+    def store(self, number: int, piece: Any) -> None:
+        """It is of no use."""
+
     def begin(self, state: Any) -> None:
         """Nothing to begin."""
 
@@ -61,18 +85,42 @@ class Broken:
 class ChunkWork:
     """Sums over chunks, mixed by a code: a task adds up the weighted results of its chunks.
 
-    chunks: for each of the code's chunks, the pieces of data it is made of. compute(state, piece) gives an array; where
-    it takes a third argument, that is the token. A chunk that several tasks of the iteration need is computed once.
+    chunks: for each of the code's chunks, the pieces of data it is made of; a piece with a method `load` is read by the
+    worker that needs it. compute(state, piece) gives an array; where it takes a third argument, that is the token.
+    A chunk that several tasks of the iteration need is computed once. memory: bytes of loaded pieces that are kept.
     """
 
     def __init__(
-        self, code: Code, chunks: Sequence[Sequence[Any]], compute: Callable[..., Array], wants_token: bool
+        self,
+        code: Code,
+        chunks: Sequence[Sequence[Any]],
+        compute: Callable[..., Array],
+        wants_token: bool,
+        memory: float = math.inf,
     ) -> None:
         self._tasks = [code.support(task) for task in range(code.total)]
         self._parts = getattr(code, "parts", 1)
-        self._chunks, self._compute, self._wants_token = chunks, compute, wants_token
+        self._chunks, self._compute, self._wants_token = dict(enumerate(chunks)), compute, wants_token
+        self._loaded = Loaded(memory)
         self._state: Any = None
         self._known: dict[int, Array] = {}
+
+    @property
+    def stock(self) -> Mapping[int, Any]:
+        """The chunks."""
+        return self._chunks
+
+    def needs(self, task: int) -> Collection[int]:
+        """The chunks that it mixes."""
+        found: list[int] = self._tasks[task][0].tolist()
+        return found
+
+    def store(self, number: int, piece: Any) -> None:
+        """Take a chunk."""
+        self._chunks[number] = piece
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_chunks": {}, "_known": {}, "_state": None}
 
     def begin(self, state: Any) -> None:
         """Forget the chunks' results."""
@@ -96,5 +144,42 @@ class ChunkWork:
 
     def _result(self, chunk: int, token: Token) -> Array:
         more = (token,) if self._wants_token else ()
-        first, *rest = (np.asarray(self._compute(self._state, piece, *more)) for piece in self._chunks[chunk])
-        return sum(rest, start=first)
+        total: Array | None = None
+        for number, piece in enumerate(self._chunks[chunk]):
+            try:
+                value = np.asarray(self._compute(self._state, self._loaded.get((chunk, number), piece), *more))
+            except Exception as error:
+                error.add_note(f"chunk {chunk}" + (f", piece {number}" if len(self._chunks[chunk]) > 1 else ""))
+                raise
+            total = value if total is None else total + value
+        assert total is not None
+        return total
+
+
+class Loaded:
+    """Pieces that were read from where they lie, as many as the memory holds; who was not used longest goes first."""
+
+    def __init__(self, memory: float) -> None:
+        self._memory, self._used = memory, 0
+        self._pieces: OrderedDict[object, tuple[Any, int]] = OrderedDict()
+
+    def get(self, key: object, piece: Any) -> Any:
+        """The piece itself, or what its `load` gives."""
+        if not hasattr(piece, "load"):
+            return piece
+        if key not in self._pieces:
+            data = piece.load()
+            size = size_of(data)
+            self._used += size
+            self._pieces[key] = data, size
+            while self._used > self._memory and len(self._pieces) > 1:
+                self._used -= self._pieces.popitem(last=False)[1][1]
+        self._pieces.move_to_end(key)
+        return self._pieces[key][0]
+
+
+def size_of(data: Any) -> int:
+    """Bytes of the arrays in it."""
+    if isinstance(data, (tuple, list)):
+        return sum(map(size_of, data))
+    return int(getattr(data, "nbytes", 0))

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from deadheat.runtime.emulation import Emulation
-from deadheat.runtime.messages import Letter, Open, Order, Shut, Ticket, Void
+from deadheat.runtime.messages import Letter, Open, Order, Shut, Supply, Ticket, Void
 from deadheat.runtime.work import Purged, Token, Work
 
 News = tuple[str, Ticket, tuple[Any, ...]]  # "finished", "stopped" or "failed", the ticket, and the rest
@@ -42,6 +42,9 @@ class WorkerLoop:
         match letter:
             case Open(job=job):
                 self._works[job] = letter
+            case Supply(job=job, pieces=pieces) if job in self._works:
+                for number, piece in pieces.items():
+                    self._works[job].work.store(number, piece)
             case Shut(job=job):
                 self._works.pop(job, None)
             case Order(ticket=ticket) if ticket >= self._valid and ticket.job in self._works:
@@ -84,6 +87,7 @@ class WorkerLoop:
 
 
 def told(error: Exception) -> str:
-    """The error in one line, with the place in the user's code."""
+    """The error in one line, with the place in the user's code and what was noted on the way."""
     last = traceback.extract_tb(error.__traceback__)[-1]
-    return f"{type(error).__name__}: {error} ({last.filename.rpartition('/')[2]}:{last.lineno})"
+    notes = "".join(f", {note}" for note in getattr(error, "__notes__", ()))
+    return f"{type(error).__name__}: {error} ({last.filename.rpartition('/')[2]}:{last.lineno}{notes})"

@@ -22,6 +22,7 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from types import ModuleType
+from typing import Any
 
 from deadheat.runtime.emulation import Emulation
 from deadheat.runtime.engines.crew import Crew
@@ -39,6 +40,7 @@ from deadheat.runtime.messages import (
     Order,
     Shut,
     Stopped,
+    Supply,
     Ticket,
     Void,
 )
@@ -79,6 +81,7 @@ class LocalEngine:
         self._selector = selectors.DefaultSelector()
         self._states = [Shelf(), Shelf()]  # in turns: a purged task may still look at the last one
         self._opens: dict[int, tuple[Shelf, Parcel]] = {}  # of each job, its work, packed once
+        self._pieces: dict[tuple[int, int], Parcel] = {}  # of a job's data, each packed once
         self._packed: tuple[Ticket, int, Parcel] | None = None
         self._closed = False
         for worker in range(len(self._crew.emulations)):
@@ -190,11 +193,18 @@ class LocalEngine:
                     shelf = Shelf()
                     self._opens[job] = shelf, pack(work, shelf)
                 return pickle.dumps(("open", job, units, lead, self._opens[job][1]), 5)
+            case Supply(job=job, pieces=pieces):
+                shelf, _ = self._opens[job]
+                for number, piece in pieces.items():
+                    if (job, number) not in self._pieces:
+                        self._pieces[job, number] = pack(piece, shelf)
+                return pickle.dumps(("supply", job, [(n, self._pieces[job, n]) for n in pieces]), 5)
             case Void(ticket=ticket):
                 return pickle.dumps(("void", tuple(ticket)), 5)
             case Shut(job=job):
                 if job in self._opens:
                     self._opens.pop(job)[0].close()  # who has it open keeps it until it lets go
+                    self._pieces = {key: parcel for key, parcel in self._pieces.items() if key[0] != job}
                 return pickle.dumps(("shut", job), 5)
 
     # News in
@@ -312,6 +322,9 @@ def _listen(pipe: Connection, loop: WorkerLoop, letters: queue.SimpleQueue[Lette
                     except Exception as error:  # a module that is not here, say
                         work = Broken(error)
                     letter = Open(job, work, units, lead)
+                case "supply":
+                    job, parcels = rest
+                    letter = Supply(job, {number: _unpacked(parcel, reader) for number, parcel in parcels})
                 case "void":
                     letter = Void(Ticket(*rest[0]))
                 case _:
@@ -321,3 +334,22 @@ def _listen(pipe: Connection, loop: WorkerLoop, letters: queue.SimpleQueue[Lette
     except (EOFError, OSError):
         shelf.unlink()
         os._exit(0)  # the master is gone, or wants us to end: also in the middle of a task
+
+
+def _unpacked(parcel: Parcel, reader: Reader) -> Any:
+    """A piece of data; one that cannot be read here says so when it is needed."""
+    try:
+        return unpack(parcel, reader)
+    except Exception as error:
+        return [Unreadable(error)]
+
+
+class Unreadable:
+    """A piece of data that this worker cannot read."""
+
+    def __init__(self, error: Exception) -> None:
+        self._error = error
+
+    def load(self) -> Any:
+        """Say why."""
+        raise RuntimeError(f"the worker cannot read its data ({type(self._error).__name__}: {self._error})")

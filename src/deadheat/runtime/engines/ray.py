@@ -37,6 +37,7 @@ from deadheat.runtime.messages import (
     Order,
     Shut,
     Stopped,
+    Supply,
     Ticket,
     Void,
 )
@@ -85,6 +86,11 @@ class RayWorker:
         except Exception as error:  # a module that is not here, say
             work = Broken(error)
         self._take(turn, Open(job, work, units, lead))
+
+    def supply(self, turn: int, job: int, numbers: tuple[int, ...], *pieces: Any) -> None:
+        """Take pieces of a job's data."""
+        read = (pickle.loads(one.data) if isinstance(one, Pickled) else one for one in pieces)
+        self._take(turn, Supply(job, dict(zip(numbers, read, strict=True))))
 
     def order(self, turn: int, ticket: Ticket, tasks: tuple[int, ...], state: Any) -> None:
         """Work on tasks; what is older is put down at once."""
@@ -168,6 +174,7 @@ class RayEngine:
         self._options.setdefault("scheduling_strategy", "SPREAD" if spread else "DEFAULT")
         self._state: tuple[Ticket, Any] | None = None
         self._works: dict[int, Any] = {}
+        self._pieces: dict[tuple[int, int], Any] = {}
         self._closed = False
         for worker in range(len(self._crew.emulations)):
             self._start(worker)
@@ -191,10 +198,18 @@ class RayEngine:
                 if job not in self._works:
                     self._works[job] = self._ray.put(by_value(work))
                 post.actor.open.remote(turn, job, self._works[job], units, lead)
+            case Supply(job=job, pieces=pieces):
+                for number, piece in pieces.items():
+                    if (job, number) not in self._pieces:
+                        self._pieces[job, number] = self._ray.put(
+                            piece if is_plain(piece) else Pickled(by_value(piece))
+                        )
+                post.actor.supply.remote(turn, job, tuple(pieces), *(self._pieces[job, n] for n in pieces))
             case Void():
                 post.actor.tell.remote(turn, letter)
             case Shut(job=job):
                 self._works.pop(job, None)
+                self._pieces = {key: piece for key, piece in self._pieces.items() if key[0] != job}
                 post.actor.tell.remote(turn, letter)
 
     def _packed(self, state: Any) -> Any:
@@ -222,6 +237,7 @@ class RayEngine:
                 self._ray.kill(post.actor)
         self._crew.posts.clear()
         self._works.clear()
+        self._pieces.clear()
         self._state = None
         if self._mine:
             self._ray.shutdown()

@@ -26,6 +26,7 @@ from deadheat.runtime.messages import (
     Order,
     Shut,
     Stopped,
+    Supply,
     Ticket,
     Void,
 )
@@ -97,6 +98,9 @@ class VirtualEngine:
         match letter:
             case Open(job=job, work=work):
                 post.works[job] = copy(work)
+            case Supply(job=job, pieces=pieces) if job in post.works and self._compute:
+                for number, piece in pieces.items():
+                    post.works[job].store(number, piece)
             case Shut(job=job):
                 post.works.pop(job, None)
             case Void(ticket=ticket):
