@@ -359,7 +359,7 @@ def test_the_data_of_jobs_that_are_over_is_let_go() -> None:
     with LocalEngine(1) as engine:
         run(jobs, dh.Cluster.from_columns([1e-3], 1e-4), engine=engine, listeners=[listener]).wait()
     assert len(held) == 6
-    assert max(held) <= 3  # what is at hand, and perhaps the last job's
+    assert max(held) <= 2 * held[0]  # this job's, and perhaps the last one's
 
 
 class Sized:
@@ -384,6 +384,38 @@ def test_late_results_of_a_shelf_that_grew_do_no_harm() -> None:
         found = until(engine, 9, Finished)
         assert found[-1].ticket == Ticket(0, 1)
         assert (found[-1].value == 9.0).all()
+
+
+class Deaf:
+    """Its first iteration holds the interpreter for a while, as some calls into C do: nothing is heard meanwhile."""
+
+    def begin(self, state: Any) -> None:
+        self.state = state
+
+    def run(self, task: int, token: Any) -> Any:
+        if self.state["number"] == 0:
+            sum(range(30_000_000))
+        return np.array([float(self.state["number"])])
+
+
+# BUG: a worker that hears an order late, when others have gone on by two iterations, finds another state where its own
+# was. It then takes the whole job for unreadable (`_listen` opens it anew as Broken) and fails at every task to come.
+def test_a_worker_that_hears_late_is_not_lost_for_the_job() -> None:
+    def state(number: int) -> dict[str, Any]:
+        return {"number": number, "words": ["word"] * (600 + 1000 * number * 7919 % 3001)}
+
+    with started(LocalEngine, 1) as engine:
+        engine.send(0, Open(0, Deaf()))
+        engine.send(0, Order(Ticket(0, 0), (0,), state(0)))
+        time.sleep(0.2)
+        for number in range(1, 8):
+            engine.send(0, Order(Ticket(0, number), (0,), state(number)))
+        answer: Event | None = None
+        end = time.monotonic() + 30
+        while answer is None and time.monotonic() < end:
+            answer = next((e for e in engine.wait(1.0) if getattr(e, "ticket", None) == Ticket(0, 7)), None)
+        assert isinstance(answer, Finished), answer
+        assert answer.value[0] == 7.0
 
 
 # Quotas

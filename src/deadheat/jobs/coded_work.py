@@ -1,0 +1,79 @@
+"""Work on coded data: each task has its own piece, mixed beforehand, and one operation on it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deadheat.coding import Code, encode
+from deadheat.runtime.work import Token
+
+Array = NDArray[Any]
+
+
+class CodedWork:
+    """pieces: of each task. operate(piece, state) gives its result."""
+
+    def __init__(self, pieces: Sequence[Any], operate: Callable[[Any, Any], Array]) -> None:
+        self._pieces, self._operate = dict(enumerate(pieces)), operate
+        self._state: Any = None
+
+    @property
+    def stock(self) -> Mapping[int, Any]:
+        """A piece for each task."""
+        return self._pieces
+
+    def needs(self, task: int) -> Collection[int]:
+        """Its own."""
+        return (task,)
+
+    def store(self, number: int, piece: Any) -> None:
+        """Take a piece."""
+        self._pieces[number] = piece
+
+    def begin(self, state: Any) -> None:
+        """Keep the state."""
+        self._state = state
+
+    def run(self, task: int, token: Token) -> Array:
+        """One operation."""
+        return np.asarray(self._operate(self._pieces[task], self._state))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_pieces": {}, "_operate": self._operate, "_state": None}
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """What mixing the data cost: seconds, and bytes of all coded pieces against those of the plain data."""
+
+    seconds: float
+    plain: int
+    coded: int
+
+    def break_even(self, plain_iteration: float, coded_iteration: float) -> float:
+        """After how many iterations the encoding has paid; infinite where a coded one is not shorter."""
+        saved = plain_iteration - coded_iteration
+        return self.seconds / saved if saved > 0 else float("inf")
+
+
+def encoded(code: Code, operands: Sequence[Sequence[Any]]) -> tuple[list[tuple[Any, ...]], Encoding]:
+    """For each task a mixture of the blocks of every operand, and what it cost."""
+    began = time.perf_counter()
+    mixed = [encode(code, blocks, number) for number, blocks in enumerate(operands)]
+    seconds = time.perf_counter() - began
+    plain = sum(_bytes(block) for blocks in operands for block in blocks)
+    distinct = {id(block): block for blocks in mixed for block in blocks}
+    return list(zip(*mixed, strict=True)), Encoding(seconds, plain, sum(map(_bytes, distinct.values())))
+
+
+def _bytes(block: Any) -> int:
+    """Of an array, or of a sparse matrix."""
+    if isinstance(block, np.ndarray):
+        return block.nbytes
+    return int(sum(getattr(block, part).nbytes for part in ("data", "indices", "indptr") if hasattr(block, part)))

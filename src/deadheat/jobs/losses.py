@@ -1,0 +1,77 @@
+"""Losses of models that are linear in their weights: the gradient and the loss of one chunk of rows.
+
+A chunk is (x, y); an intercept is a last column of ones. Sums, not means: the master divides by the number of rows.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+class Loss(Protocol):
+    """What a chunk says of the weights: gradient and loss in one array, the loss last."""
+
+    def shape(self, columns: int) -> tuple[int, ...]:
+        """The shape of the weights."""
+
+    def __call__(self, weights: Array, x: Any, y: Any) -> tuple[Array, float]:
+        """Gradient and loss, summed over the rows of a chunk."""
+
+
+class LeastSquares:
+    """Half the squared error."""
+
+    def shape(self, columns: int) -> tuple[int, ...]:
+        """One weight for each column."""
+        return (columns,)
+
+    def __call__(self, weights: Array, x: Any, y: Any) -> tuple[Array, float]:
+        """Gradient and loss."""
+        error = x @ weights - y
+        return np.asarray(x.T @ error), 0.5 * float(error @ error)
+
+
+class Logistic:
+    """Minus the log-likelihood of labels 0 and 1."""
+
+    def shape(self, columns: int) -> tuple[int, ...]:
+        """One weight for each column."""
+        return (columns,)
+
+    def __call__(self, weights: Array, x: Any, y: Any) -> tuple[Array, float]:
+        """Gradient and loss."""
+        score = x @ weights
+        loss = np.logaddexp(0.0, score) - y * score
+        return np.asarray(x.T @ (_sigmoid(score) - y)), float(loss.sum())
+
+
+class Softmax:
+    """Minus the log-likelihood of labels 0, 1, ..., classes - 1."""
+
+    def __init__(self, classes: int) -> None:
+        self.classes = classes
+
+    def shape(self, columns: int) -> tuple[int, ...]:
+        """One weight for each column and class."""
+        return (columns, self.classes)
+
+    def __call__(self, weights: Array, x: Any, y: Any) -> tuple[Array, float]:
+        """Gradient and loss."""
+        score = x @ weights
+        score = score - score.max(axis=1, keepdims=True)
+        total = np.exp(score).sum(axis=1)
+        rows = np.arange(len(total))
+        labels = np.asarray(y, np.int64)
+        loss = float((np.log(total) - score[rows, labels]).sum())
+        chance = np.exp(score) / total[:, None]
+        chance[rows, labels] -= 1
+        return np.asarray(x.T @ chance), loss
+
+
+def _sigmoid(score: Array) -> Array:
+    return np.asarray(0.5 * (1 + np.tanh(0.5 * score)))

@@ -1,0 +1,151 @@
+"""Regression by descent on rows: least squares, logistic and softmax, with an L2 penalty, as jobs.
+
+The loss is the mean over the rows plus l2/2 times the squared weights (the intercept is not penalised). A chunk gives
+the sum of its gradient, its loss and its number of rows in one array, so that a sample of chunks is a mean as well.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deadheat.errors import BadInput, finite, whole
+from deadheat.jobs.losses import LeastSquares, Logistic, Loss, Softmax
+from deadheat.jobs.sources import Chunk, Source, cut
+from deadheat.jobs.steps import Lbfgs, Step, step_named
+from deadheat.runtime.driver import Converged
+from deadheat.runtime.job import Job
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """Where a fit stands: its weights, the loss and the size of the gradient before the last step, and how it moves."""
+
+    weights: Array
+    mover: Step
+    loss: float = np.inf
+    slope: float = np.inf
+    losses: tuple[float, ...] = field(default=())
+    iteration: int = 0
+
+
+class Seen(NamedTuple):
+    """What workers see of a fit."""
+
+    weights: Array
+    iteration: int
+
+
+def seen(fit: Fit) -> Seen:
+    """Weights and the number of the iteration, which tells the sample."""
+    return Seen(fit.weights, fit.iteration)
+
+
+@dataclass(frozen=True)
+class PartOfFit:
+    """The work on one chunk: gradient, loss and number of rows in one array; zeros where it is not in the sample."""
+
+    loss: Loss
+    chunks: int
+    sample: int
+    seed: int
+    intercept: bool
+
+    def __call__(self, state: Seen, chunk: Chunk) -> Array:
+        """Of one chunk."""
+        number, x, y = chunk
+        if number not in self.chosen(state.iteration):
+            return np.zeros(state.weights.size + 2)
+        if self.intercept:
+            x = np.column_stack([x, np.ones(len(x))])
+        gradient, loss = self.loss(state.weights, x, y)
+        return np.concatenate([gradient.ravel(), [loss, len(x)]])
+
+    def chosen(self, iteration: int) -> Any:
+        """The chunks of an iteration's sample: the same on every worker."""
+        if self.sample == self.chunks:
+            return range(self.chunks)
+        rng = np.random.default_rng([self.seed, iteration])
+        return set(rng.choice(self.chunks, self.sample, replace=False).tolist())
+
+
+@dataclass(frozen=True)
+class StepOfFit:
+    """From the sums over the chunks to the next weights."""
+
+    l2: float
+    tolerance: float
+    intercept: bool
+
+    def __call__(self, fit: Fit, total: Array, iteration: int) -> Fit | Converged:
+        """One step; the fit is over when the gradient is as small as asked for."""
+        weights, rows = fit.weights, total[-1]
+        penalised = weights.copy()
+        if self.intercept:
+            penalised[-1] = 0.0
+        gradient = total[:-2].reshape(weights.shape) / rows + self.l2 * penalised
+        loss = float(total[-2] / rows + 0.5 * self.l2 * np.vdot(penalised, penalised))
+        if not np.isfinite(loss):
+            raise FloatingPointError("the loss is not finite: take a smaller rate, or scale the features")
+        slope = float(np.abs(gradient).max())
+        if slope <= self.tolerance:
+            return Converged(Fit(weights, fit.mover, loss, slope, (*fit.losses, loss), iteration))
+        mover = copy(fit.mover)
+        return Fit(mover(weights, gradient, loss), mover, loss, slope, (*fit.losses, loss), iteration + 1)
+
+
+def regression(
+    source: Source,
+    loss: Loss,
+    *,
+    l2: float = 0.0,
+    intercept: bool = True,
+    step: str | Step = "lbfgs",
+    rate: float | None = None,
+    momentum: float = 0.0,
+    iterations: int = 100,
+    tolerance: float = 1e-6,
+    chunks: int = 50,
+    sample: float = 1.0,
+    seed: int = 0,
+    name: str = "",
+) -> Job:
+    """A fit as a job; its states are `Fit`.
+
+    step: "lbfgs", "adam", "descent" (with `momentum`) or one of one's own. sample: the part of the chunks that is used
+    in each iteration, a fresh one each time. tolerance: of the largest element of the gradient, at which it is over.
+    """
+    finite("l2", l2, "give the weight of the penalty, 0 for none", least=0.0)
+    finite("tolerance", tolerance, "give a size of the gradient, 0 to use all iterations", least=0.0)
+    whole("iterations", iterations, "give how often to iterate")
+    rows, columns = source.shape
+    pieces = cut(source, min(chunks, rows) if isinstance(chunks, int) else chunks)
+    if not 0 < finite("sample", sample, "give a part of the chunks, up to 1", least=0.0) <= 1:
+        raise BadInput("sample", sample, "not a part of the chunks", "give a number above 0, up to 1")
+    if sample < 1 and (step == "lbfgs" or isinstance(step, Lbfgs)):
+        raise BadInput("sample", sample, "lbfgs compares losses of the same rows", 'use step="adam" or "descent"')
+    mover = step_named(step, rate, momentum) if isinstance(step, str) else copy(step)
+    part = PartOfFit(loss, len(pieces), max(round(sample * len(pieces)), 1), seed, intercept)
+    start = Fit(np.zeros(loss.shape(columns + intercept)), mover)
+    return Job(pieces, part, start, StepOfFit(l2, tolerance, intercept), iterations, name, seen)
+
+
+def least_squares(source: Source, **ways: Any) -> Job:
+    """Half the mean squared error; ways: see `regression`."""
+    return regression(source, LeastSquares(), **ways)
+
+
+def logistic(source: Source, **ways: Any) -> Job:
+    """Labels 0 and 1; ways: see `regression`."""
+    return regression(source, Logistic(), **ways)
+
+
+def softmax(source: Source, classes: int, **ways: Any) -> Job:
+    """Labels 0 to classes - 1; ways: see `regression`."""
+    return regression(source, Softmax(whole("classes", classes, "give how many labels there are", least=2)), **ways)
