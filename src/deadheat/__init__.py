@@ -113,3 +113,24 @@ __all__ = [
     "uniform",
     "would_be_used",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """What needs an extra is imported when it is asked for: `dh.torch`, the estimators."""
+    from importlib import import_module
+
+    places = {
+        "torch": "torch_training",
+        "LinearRegressor": "estimators",
+        "LogisticClassifier": "estimators",
+    }
+    if name not in places:
+        raise AttributeError(f"module 'deadheat' has no attribute {name!r}")
+    needed = "torch" if name == "torch" else "sklearn"
+    try:
+        module = import_module(f"deadheat.jobs.{places[name]}")
+    except ModuleNotFoundError as error:
+        if error.name and not error.name.startswith(needed):
+            raise
+        raise DeadheatError(f"deadheat.{name} needs the extra: pip install 'deadheat[{needed}]'") from None
+    return module if name == "torch" else getattr(module, name)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 import deadheat as dh
 from deadheat.paper import worked_example
 from deadheat.runtime.estimates import LEAST_SILENCE, MEMORY, PRIOR, SILENCE, Estimate, Estimates, Running
-from deadheat.runtime.messages import Command, Event, Finished, Stopped, Ticket
+from deadheat.runtime.messages import Command, Event, Finished, Ticket
 
 Array = NDArray[np.float64]
 PAIR = dh.Cluster([dh.Worker(1.0, 0.5, comm=0.1), dh.Worker(2.0, 1.0, comm=0.2)])
@@ -240,12 +240,11 @@ def test_an_exponential_task_that_was_cut_off_has_a_whole_one_to_go() -> None:
 
 
 class Counted:
-    """Finished tasks only, and how many of either kind there were."""
+    """Finished tasks only."""
 
     def __init__(self, units: float, lead: int) -> None:
         self.units, self.lead = units, lead
         self.finished: dict[int, list[float]] = defaultdict(list)
-        self.stopped: dict[int, int] = defaultdict(int)
         self._seen: set[tuple[int, Ticket]] = set()
 
     def __call__(self, news: Event | Command, at: float) -> None:
@@ -254,14 +253,12 @@ class Counted:
                 first = (worker, ticket) not in self._seen
                 self._seen.add((worker, ticket))
                 self.finished[worker].append(seconds / self.units / (1 + self.lead if first else 1))
-            case Stopped(worker=worker):
-                self.stopped[worker] += 1
 
 
 def errors(cluster: dh.Cluster, code: dh.Code, iterations: int, seed: int) -> tuple[Array, Array, Array, Array]:
     """Of each worker's mean, how far finished tasks alone and the estimate are off the truth; of the spread the latter.
 
-    The last are three standard errors of a mean over as many tasks.
+    The last are three standard errors of a mean over as many tasks as count.
     """
     work = worked_example.spec().work
     known = Estimates(cluster, memory=1e6)
@@ -272,8 +269,8 @@ def errors(cluster: dh.Cluster, code: dh.Code, iterations: int, seed: int) -> tu
     naive = np.array([np.mean(count.finished[w]) for w in used])
     ours = np.array([known[w].work.mean for w in used])
     spread = np.array([known[w].work.std for w in used])
-    number = np.array([len(count.finished[w]) + count.stopped[w] for w in used])
-    chance = 3 * cluster.std / cluster.mean / np.sqrt(number)
+    weight = np.array([known[w].work.weight for w in used])  # fewer than all tasks after a false alarm
+    chance = 3 * cluster.std / cluster.mean / np.sqrt(weight)
     return naive / cluster.mean - 1, ours / cluster.mean - 1, spread / cluster.std - 1, chance
 
 

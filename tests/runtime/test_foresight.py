@@ -81,7 +81,7 @@ def shown(seed: int, split: dh.Split, arrivals: list[float], iterations: int) ->
     return services / iterations, services, delays
 
 
-def hits(known: Outlook, runs: int = 400) -> list[float]:
+def hits(known: Outlook, runs: int = 2000) -> list[float]:
     """How often iteration, service and delay of a run of eight jobs lie in their ranges; some jobs have to wait."""
     iterations, jobs = 10, 8
     arrivals = [50.0 * number for number in range(jobs)]
@@ -94,7 +94,7 @@ def hits(known: Outlook, runs: int = 400) -> list[float]:
 
 def test_ranges_hold_in_95_of_100_runs() -> None:
     for part in hits(outlook(PAIR, sampled.brief(SMALL, 1.0, 10))):
-        assert 0.92 <= part <= 0.98
+        assert 0.93 <= part <= 0.97
 
 
 def test_ranges_of_a_wrong_outlook_do_not_hold() -> None:

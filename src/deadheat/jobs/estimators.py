@@ -1,0 +1,121 @@
+"""Estimators in the manner of scikit-learn, fitted over workers. Needs the extra `sklearn`.
+
+The workers are started at the first fit and stay up for the next ones; they end with the process.
+"""
+
+from __future__ import annotations
+
+import atexit
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from deadheat.coding import Code
+from deadheat.jobs.regression import Fit, least_squares, logistic, softmax
+from deadheat.jobs.sources import Arrays
+from deadheat.runtime.job import Job
+from deadheat.runtime.pools import Pool
+
+Array = NDArray[Any]
+_pools: dict[tuple[int | None, str], Pool] = {}
+
+
+def shared_pool(workers: int | None, engine: str) -> Pool:
+    """Workers that stay up between fits."""
+    key = workers, engine
+    if key not in _pools:
+        _pools[key] = Pool(None, None, engine, workers=workers)
+        atexit.register(_pools[key].close)
+    return _pools[key]
+
+
+class _Descent(BaseEstimator):  # type: ignore[misc]
+    """What both have in common: their settings, and how a job is run."""
+
+    def __init__(
+        self,
+        l2: float = 1e-4,
+        step: str = "lbfgs",
+        rate: float | None = None,
+        iterations: int = 200,
+        tolerance: float = 1e-6,
+        chunks: int = 20,
+        code: Code | None = None,
+        workers: int | None = None,
+        engine: str = "local",
+    ) -> None:
+        self.l2, self.step, self.rate = l2, step, rate
+        self.iterations, self.tolerance, self.chunks = iterations, tolerance, chunks
+        self.code, self.workers, self.engine = code, workers, engine
+
+    def _ways(self) -> dict[str, Any]:
+        names = "l2", "step", "rate", "iterations", "tolerance", "chunks"
+        return {name: getattr(self, name) for name in names}
+
+    def _run(self, job: Job) -> Fit:
+        """Fit it, and keep what is worth knowing."""
+        done = shared_pool(self.workers, self.engine).submit(job, self.code).result()
+        self.n_iter_ = max(done.iterations, 1)
+        fit: Fit = done.state
+        self.loss_ = fit.loss
+        return fit
+
+
+class LinearRegressor(RegressorMixin, _Descent):  # type: ignore[misc]
+    """Least squares with an L2 penalty (of the mean squared error; see `deadheat.jobs.regression`)."""
+
+    def fit(self, X: Any, y: Any) -> LinearRegressor:
+        """Fit the weights."""
+        X, y = validate_data(self, X, y, dtype=float, y_numeric=True)
+        fit = self._run(least_squares(Arrays(X, np.asarray(y, float)), **self._ways()))
+        self.coef_, self.intercept_ = fit.weights[:-1], float(fit.weights[-1])
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """The values of rows."""
+        check_is_fitted(self)
+        return np.asarray(validate_data(self, X, reset=False, dtype=float) @ self.coef_ + self.intercept_)
+
+
+class LogisticClassifier(ClassifierMixin, _Descent):  # type: ignore[misc]
+    """Logistic regression of two labels, softmax regression of more, with an L2 penalty."""
+
+    def fit(self, X: Any, y: Any) -> LogisticClassifier:
+        """Fit the weights."""
+        X, y = validate_data(self, X, y, dtype=float)
+        check_classification_targets(y)
+        self.classes_, labels = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            told = f"this needs samples of at least 2 classes, and there is only one class: {self.classes_[0]}"
+            raise ValueError(told)
+        source = Arrays(X, labels)
+        if len(self.classes_) == 2:
+            fit = self._run(logistic(source, **self._ways()))
+            weights = fit.weights[:, None]
+        else:
+            fit = self._run(softmax(source, len(self.classes_), **self._ways()))
+            weights = fit.weights
+        self.coef_, self.intercept_ = weights[:-1].T, weights[-1]
+        return self
+
+    def decision_function(self, X: Any) -> Array:
+        """The score of every class, or of the second of two."""
+        check_is_fitted(self)
+        score = validate_data(self, X, reset=False, dtype=float) @ self.coef_.T + self.intercept_
+        return np.asarray(score[:, 0] if len(self.classes_) == 2 else score)
+
+    def predict_proba(self, X: Any) -> Array:
+        """The chance of every class."""
+        score = self.decision_function(X)
+        both = np.column_stack([np.zeros(len(score)), score]) if score.ndim == 1 else score
+        chance = np.exp(both - both.max(axis=1, keepdims=True))
+        return np.asarray(chance / chance.sum(axis=1, keepdims=True))
+
+    def predict(self, X: Any) -> Array:
+        """The likeliest class of rows."""
+        check_is_fitted(self)
+        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
