@@ -33,7 +33,14 @@ from deadheat.model.laws import (
 settings.register_profile("deadheat", derandomize=True, deadline=None, max_examples=60, database=None)
 settings.load_profile("deadheat")
 
-LIVE = ("runtime", "test_run_command.py", "test_demo_command.py", "test_docs.py")  # tests that start workers
+LIVE = (
+    "runtime",
+    "jobs",
+    "test_examples.py",
+    "test_run_command.py",
+    "test_demo_command.py",
+    "test_docs.py",
+)  # tests that start workers
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -72,7 +72,9 @@ def only_here(place: str) -> bool:
     return Path(place).read_text() == str(os.getpid())
 
 
-@pytest.mark.parametrize("garbage", [np.full(COLUMNS, np.nan), np.zeros(3), "rubbish", None], ids=["nan", "shape", "text", "none"])
+@pytest.mark.parametrize(
+    "garbage", [np.full(COLUMNS, np.nan), np.zeros(3), "rubbish", None], ids=["nan", "shape", "text", "none"]
+)
 def test_garbage_of_one_worker_never_becomes_an_answer(engine: str, garbage: Any, tmp_path: Path) -> None:
     given, place = descent(12, 4), str(tmp_path / "who")
 

@@ -169,8 +169,6 @@ def test_where_nothing_is_known_nothing_is_said() -> None:
     assert ends.mean == pytest.approx(5.0)
 
 
-# BUG: a horizon knows one pace for all jobs, and looks at a job's own outlook only where nothing was measured before:
-# after short iterations the end of a job of long ones is foretold ten times too early, and so is that of the run.
 def test_a_job_of_another_kind_is_foretold_by_its_own_outlook() -> None:
     """Ten iterations of about 1 s, then ten of about 10 s."""
     horizon = Horizon([10, 10], [0.0, 0.0], {0: Outlook(1.0, 0.1, True), 1: Outlook(10.0, 1.0, True)})

@@ -196,7 +196,6 @@ def test_a_worker_computes_with_one_thread(monkeypatch: pytest.MonkeyPatch) -> N
     assert all(os.environ[name] == "3" for name in ONE_THREAD)  # here nothing has changed
 
 
-# BUG: `Job.wants_token` counts any third parameter: a bound keyword or a default is taken for the token's place.
 @pytest.mark.parametrize("way", ["keyword", "default"])
 def test_only_a_third_argument_that_is_asked_for_is_a_token(way: str) -> None:
     def scaled(state: Any, chunk: float, scale: float) -> float:
@@ -281,8 +280,6 @@ def test_who_is_not_replaced_stays_away() -> None:
     assert [news.worker for news in heard if isinstance(news, Lost)] == [0, 1]
 
 
-# BUG: a second run on an engine waits for workers to join that have joined long ago (half a minute, then for ever); and
-# its tickets would be older than what they have seen. It should do the job, or say that an engine is for one run.
 @pytest.mark.timeout(40)
 def test_an_engine_serves_a_second_run_or_says_no() -> None:
     with LocalEngine(2) as engine:
@@ -291,9 +288,6 @@ def test_an_engine_serves_a_second_run_or_says_no() -> None:
             assert np.abs(run(descent(6, 3), PAIR, engine=engine).state - serial(3)).max() < 1e-9
 
 
-# BUG: patience with a task is what was declared of it, and at least two seconds. Whoever works longer is ended and
-# begins anew, six times, and then the run: of tasks whose length nobody knew (declared too short, or longer than the
-# probe) not one is ever finished. Patience should grow with every worker that was ended in vain.
 def test_tasks_that_take_longer_than_declared_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("deadheat.runtime.estimates.LEAST_SILENCE", 0.3)
 
@@ -310,8 +304,6 @@ def test_tasks_that_take_longer_than_declared_are_waited_for(monkeypatch: pytest
 # What cannot be sent
 
 
-# BUG: what a worker cannot pickle ends its process (`_serve` packs outside of any try), and the next one's, and the run
-# with NoWorkers, which says nothing of the reason.
 def test_a_result_that_cannot_be_sent_fails_its_job_only() -> None:
     good = descent(6, 3, "good")
     bad = Job([[1.0], [2.0]], lambda state, chunk: (x for x in chunk), 0.0, lambda s, total, i: total, 3, "bad")
@@ -322,7 +314,6 @@ def test_a_result_that_cannot_be_sent_fails_its_job_only() -> None:
     assert np.abs(second.state - serial(3)).max() < 1e-9
 
 
-# BUG: a job that cannot be pickled ends the thread of the pool; its own Future is never told, nor any later one.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_a_job_that_cannot_be_sent_fails_alone() -> None:
     lock = threading.Lock()
@@ -342,8 +333,6 @@ def test_a_job_that_cannot_be_sent_fails_alone() -> None:
 # Shared memory
 
 
-# BUG: the worker's `Reader` never lets go of a shelf: the data of every job that is over stays in memory as long as its
-# workers live, 32 MB for each of these here.
 def test_the_data_of_jobs_that_are_over_is_let_go() -> None:
     def mean(state: Any, chunk: Any) -> Any:
         return np.array([chunk.mean()])
@@ -372,8 +361,6 @@ class Sized:
         return np.full(75_000, float(task))
 
 
-# BUG: a shelf that grew gives the smaller ones back with the next ticket, though the master may not have read what lies
-# there: FileNotFoundError in `unpack`, and the run is over. It only takes a master that is busy for a moment.
 def test_late_results_of_a_shelf_that_grew_do_no_harm() -> None:
     with started(LocalEngine, 1) as engine:
         engine.send(0, Open(0, Sized()))
@@ -398,8 +385,6 @@ class Deaf:
         return np.array([float(self.state["number"])])
 
 
-# BUG: a worker that hears an order late, when others have gone on by two iterations, finds another state where its own
-# was. It then takes the whole job for unreadable (`_listen` opens it anew as Broken) and fails at every task to come.
 def test_a_worker_that_hears_late_is_not_lost_for_the_job() -> None:
     def state(number: int) -> dict[str, Any]:
         return {"number": number, "words": ["word"] * (600 + 1000 * number * 7919 % 3001)}
@@ -514,8 +499,6 @@ def test_quotas_are_for_local_workers() -> None:
         run(descent(6, 2), workers=2, engine="ray", quotas=[0.5, 0.5])
 
 
-# BUG: a quota that the system refuses leaves the groups of those before it behind; and more cores than there are is no
-# quota: it should be refused as the others are.
 def test_a_quota_beyond_all_measure_leaves_nothing_behind(root: None) -> None:
     with pytest.raises(dh.DeadheatError):
         LocalEngine(2, quotas=[0.5, 1e12])

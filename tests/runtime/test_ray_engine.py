@@ -150,8 +150,6 @@ def test_a_script_without_a_main_guard(tmp_path: Path) -> None:
     assert done.stdout.splitlines() == ["begun", "None 4.5", "False"]
 
 
-# BUG: an actor whose `order` cannot read its state raises, and nobody looks: its turn never comes, and it is deaf from
-# then on until it is ended for its silence, six times. Local workers say what is wrong.
 def test_a_state_that_the_actors_cannot_read_says_why(
     ray_cluster: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -178,7 +176,6 @@ def test_work_that_the_actors_cannot_read_says_why(
     assert "also_only_here" in done.error
 
 
-# BUG: what an actor cannot pickle is taken for its death, six times, and the run ends with NoWorkers.
 def test_a_result_that_cannot_be_sent_fails_its_job_only(ray_cluster: None) -> None:
     good = descent(6, 3, "good")
     bad = Job([[1.0], [2.0]], lambda state, chunk: (x for x in chunk), 0.0, lambda s, total, i: total, 3, "bad")

@@ -2,36 +2,132 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from deadheat.errors import BadInput, nearest
+from deadheat.jobs import solvers
 from deadheat.jobs.from_python import jobs_of
 from deadheat.jobs.least_squares import made_least_squares
-from deadheat.runtime.job import Job
+from deadheat.jobs.regression import Fit, least_squares, logistic, softmax
+from deadheat.jobs.sources import source_of
+from deadheat.runtime.job import Workable
 
 Table = Mapping[str, Any]
-KINDS: Mapping[str, Callable[..., Job]] = {"least-squares": made_least_squares}
-FILLED = ("chunks", "iterations", "name")  # known from elsewhere in the scenario
 
 
-def jobs_from(table: Table, count: int, chunks: int, iterations: int) -> list[Job]:
-    """So many jobs, in so many chunks where nothing else is said; least squares on made data by default."""
+@dataclass(frozen=True)
+class Kind:
+    """A kind of job: for what kind of code, how it is made (folder, chunks, iterations, name, settings), its keys."""
+
+    code: str
+    make: Callable[..., Workable]
+    keys: tuple[str, ...]
+
+
+def jobs_from(table: Table, count: int, chunks: int, iterations: int, folder: Path) -> list[Workable]:
+    """So many jobs, in so many chunks; least squares on made data by default. Files are looked for in the folder."""
     if "python" in table:
         _known(table, ("python",))
-        return jobs_of("job.python", table["python"], count)
-    kind = table.get("kind", "least-squares")
-    if kind not in KINDS:
-        raise BadInput("job.kind", kind, "no such kind of job", nearest(str(kind), KINDS))
-    make = KINDS[kind]
-    _known(table, ("kind", *(name for name in inspect.signature(make).parameters if name not in FILLED)))
+        place = table["python"]
+        if isinstance(place, str) and not Path(place.rpartition(":")[0]).is_absolute():
+            place = str(folder / place)
+        return list(jobs_of("job.python", place, count))
+    name, kind = kind_of(table)
+    _known(table, ("kind", *kind.keys))
     settings = {key: value for key, value in table.items() if key != "kind"}
     try:
-        made = make(chunks, iterations, **settings)
-        return [Job(made.chunks, made.compute, made.start, made.step, iterations, f"job {n}") for n in range(count)]
+        made = [kind.make(folder, chunks, iterations, f"{name} {n + 1}", **settings) for n in range(count)]
     except BadInput as error:
         raise error.within("job") from None
+    except TypeError as error:
+        raise BadInput("job", dict(table), str(error), f"{name} takes {', '.join(kind.keys)}") from None
+    return made
+
+
+def code_kind(table: Table) -> str:
+    """What kind of code the job needs."""
+    return "gradient" if "python" in table else kind_of(table)[1].code
+
+
+def kind_of(table: Table) -> tuple[str, Kind]:
+    """The kind by its name."""
+    name = table.get("kind", "least-squares")
+    if name not in KINDS:
+        raise BadInput("job.kind", name, "no such kind of job", nearest(str(name), KINDS))
+    return name, KINDS[name]
+
+
+def result_of(state: Any) -> Any:
+    """The array that a user of a built-in kind wants: weights, solution or ranks."""
+    if isinstance(state, Fit):
+        return state.weights
+    return state.x if isinstance(state, solvers.Search) else state
+
+
+def _least_squares(folder: Path, chunks: int, iterations: int, name: str, **settings: Any) -> Workable:
+    """From files, or on made data where none are named."""
+    if "x" in settings:
+        return _regression(least_squares)(folder, chunks, iterations, name, **settings)
+    return made_least_squares(chunks, iterations, name=name, **settings)
+
+
+def _regression(make: Callable[..., Workable]) -> Callable[..., Workable]:
+    def made(
+        folder: Path, chunks: int, iterations: int, name: str, x: str = "", y: str | None = None,
+        target: str | None = None, **settings: Any,
+    ) -> Workable:  # fmt: skip
+        if not x:
+            raise BadInput("x", x, "missing", "name a .npy file (and y), or a .parquet file (and target)")
+        source = source_of(folder / x, folder / y if y else None, target)
+        return make(source, chunks=chunks, iterations=iterations, name=name, **settings)
+
+    return made
+
+
+def _solver(make: Callable[..., Workable], *files: str) -> Callable[..., Workable]:
+    def made(folder: Path, chunks: int, iterations: int, name: str, **settings: Any) -> Workable:
+        for key in files:
+            if key not in settings:
+                raise BadInput(key, None, "missing", "name a .npy file, or a .npz file of scipy.sparse")
+        read = [_matrix(key, folder / str(settings.pop(key))) for key in files]
+        return make(*read, iterations=iterations, name=name, **settings)
+
+    return made
+
+
+def _matrix(field: str, path: Path) -> Any:
+    """An array, or a sparse matrix."""
+    if not path.is_file():
+        raise BadInput(field, str(path), "no such file", "name a .npy file, or a .npz file of scipy.sparse")
+    try:
+        if path.suffix == ".npz":
+            from scipy import sparse
+
+            return sparse.csr_array(sparse.load_npz(path))
+        return np.load(path)
+    except (ValueError, OSError, KeyError) as error:
+        raise BadInput(field, str(path), f"cannot be read ({error})", "write it with numpy or scipy.sparse") from None
+
+
+REGRESSION = (
+    "x", "y", "target", "l2", "intercept", "step", "rate", "momentum", "tolerance", "sample", "seed",
+)  # fmt: skip
+KINDS: Mapping[str, Kind] = {
+    "least-squares": Kind("gradient", _least_squares, (*REGRESSION, "rows", "columns")),
+    "logistic": Kind("gradient", _regression(logistic), REGRESSION),
+    "softmax": Kind("gradient", _regression(softmax), (*REGRESSION, "classes")),
+    "pagerank": Kind("linear", _solver(solvers.pagerank, "links"), ("links", "damping", "tolerance")),
+    "power-iteration": Kind("linear", _solver(solvers.power_iteration, "matrix"), ("matrix", "tolerance", "seed")),
+    "jacobi": Kind("linear", _solver(solvers.jacobi, "matrix", "right"), ("matrix", "right", "tolerance")),
+    "conjugate-gradients": Kind(
+        "linear", _solver(solvers.conjugate_gradients, "matrix", "right"), ("matrix", "right", "tolerance")
+    ),
+}
 
 
 def _known(table: Table, names: tuple[str, ...]) -> None:

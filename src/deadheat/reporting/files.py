@@ -63,6 +63,16 @@ def write_chrome_trace(timeline: Timeline, names: list[str], path: Path) -> None
     write_text(json.dumps({"traceEvents": events, "displayTimeUnit": "ms"}), path)
 
 
+def write_arrays(arrays: Mapping[str, Any], path: Path) -> None:
+    """Write arrays by name; whole or not at all."""
+
+    def write(temporary: Path) -> None:
+        with temporary.open("wb") as file:
+            np.savez(file, **dict(arrays))
+
+    _atomically(path, write)
+
+
 def write_text(text: str, path: Path) -> None:
     """Write a text; whole or not at all."""
     _atomically(path, lambda temporary: temporary.write_text(text, encoding="utf-8"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from rich.console import Console
@@ -39,6 +40,7 @@ def plan_json(plan: Plan, version: str) -> dict[str, Any]:
         "mismatch": plan.mismatch,
         "finish": plan.finish,
         "busy": plan.forecast.law.busy,
+        "holds": plan.holds,
         "unused": {name: why for name, why in zip(plan.scenario.cluster.names, plan.reasons, strict=True) if why},
         "forecast": _forecast(plan.forecast) | {"iteration_error": plan.forecast.law.error},
         "draw": {key: getattr(plan.draw, key) for key in ("jobs", "mean", "std", "low", "high")},
@@ -79,7 +81,7 @@ def print_plan(plan: Plan, console: Console) -> None:
 
 def _workers(plan: Plan) -> Table:
     table = Table(show_edge=False, pad_edge=False)
-    for heading in ("worker", "task", "comm", "share", "load", "expected finish", "busy", "used"):
+    for heading in ("worker", "task", "comm", "share", "load", "expected finish", "busy", "holds", "used"):
         table.add_column(heading, justify="left" if heading in ("worker", "used") else "right")
     scenario, split = plan.scenario, plan.split
     tasks = scenario.cluster.tasks(split.spec)
@@ -92,15 +94,17 @@ def _workers(plan: Plan) -> Table:
         split.loads,
         plan.finish,
         busy_parts,
+        plan.holds or [math.nan] * len(tasks),
         plan.reasons,
         strict=True,
     )
-    for name, mean, comm, share, load, finish, busy, why in list(rows)[:MOST_ROWS]:
+    for name, mean, comm, share, load, finish, busy, part, why in list(rows)[:MOST_ROWS]:
         done = seconds(finish) if load else "-"
         used = "yes" if load else f"no: {why}"
         table.add_row(
-            escape(name), seconds(mean), seconds(comm), f"{share:.3f}", str(load), done, f"{busy:.0%}", escape(used)
-        )
+            escape(name), seconds(mean), seconds(comm), f"{share:.3f}", str(load), done, f"{busy:.0%}",
+            "-" if math.isnan(part) else f"{part:.0%}", escape(used),
+        )  # fmt: skip
     return table
 
 

@@ -160,12 +160,12 @@ class Driver:
         job = ticket.job
         task, known = self._tasks[job], self._opened.setdefault(worker, {})
         if job not in known:
-            known[job] = set()
             self.engine.send(worker, Open(job, task.work, task.brief.spec.work, task.brief.spec.lead))
+            known[job] = set()
         missing = {piece for one in tasks for piece in task.work.needs(one)} - known[job]
         if missing:
-            known[job] |= missing
             self.engine.send(worker, Supply(job, {piece: task.work.stock[piece] for piece in sorted(missing)}))
+            known[job] |= missing
         self.engine.send(worker, Order(ticket, tasks, task.state if task.share is None else task.share(task.state)))
 
     def deliveries(self) -> Iterator[Delivery]:
@@ -222,7 +222,7 @@ class Driver:
     def _perform(self, command: Command) -> Event | None:
         match command:
             case Assign(worker=worker, ticket=ticket, tasks=tasks):
-                self._assign(worker, ticket, tasks)
+                return self._assign(worker, ticket, tasks)
             case Resolve(ticket=ticket, tasks=tasks):
                 return self._resolve(ticket, tasks)
             case Purge(ticket=ticket, workers=workers):
@@ -238,11 +238,15 @@ class Driver:
                     dismiss(worker)
         return None
 
-    def _assign(self, worker: int, ticket: Ticket, tasks: tuple[int, ...]) -> None:
+    def _assign(self, worker: int, ticket: Ticket, tasks: tuple[int, ...]) -> Event | None:
         if ticket != self._ticket:
             self._ticket, self._results = ticket, {}
             self._started.setdefault(ticket.job, self.engine.now())
-        self.order(worker, ticket, tasks)
+        try:
+            self.order(worker, ticket, tasks)
+        except Exception as error:  # a lock in a closure, say
+            return Refused(ticket, self.engine.now(), hopeless=f"it cannot be sent to workers: {told(error)}")
+        return None
 
     def _resolve(self, ticket: Ticket, tasks: frozenset[int]) -> Event:
         """Decode and step on; what cannot be decoded is refused, and what is not finite is thrown away."""

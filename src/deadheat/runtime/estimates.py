@@ -29,6 +29,7 @@ SURE = 2.0  # standard errors
 PRIOR = 3.0  # tasks that a declared speed counts for
 SILENCE = 20.0  # standard deviations beyond its mean after which a task is overdue
 LEAST_SILENCE = 2.0  # seconds
+UNHEARD = 120.0  # seconds, where nothing at all is known of anybody
 
 
 @dataclass(slots=True)
@@ -216,6 +217,8 @@ class Estimates:
 
     def patience(self, worker: int, units: float) -> float:
         """Seconds of silence after which a worker with a task in hand is taken for lost."""
+        if self._guessed and not any(one.seen for one in self._of.values()):
+            return UNHEARD
         work = self._work(worker)
         return max(self[worker].comm.mean + units * (work.mean + SILENCE * work.std), LEAST_SILENCE)
 

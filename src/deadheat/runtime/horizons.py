@@ -41,7 +41,7 @@ class Horizon:
             case Assign(ticket=ticket) if (ticket.job, ticket.iteration) != (self._job, self._next):
                 self._begin(ticket, at)
             case Resolved(ticket=ticket) if ticket.job == self._job:
-                took = at - self._last
+                took = (at - self._last) / self._scale(self._job)
                 self._pace.add(took, took * took)
                 self._last, self._next = at, ticket.iteration + 1
                 if self._next % max(self.iterations[self._job] // TENTHS, 1) == 0:
@@ -57,8 +57,8 @@ class Horizon:
             self._job, self._last, self._stated = ticket.job, at, []
             known = self.outlooks.get(ticket.job)
             if not self._pace.weight and known is not None:
-                self._pace.weight, self._pace.mean = PRIOR, known.mean
-                self._pace.square = known.mean**2 + known.std**2
+                self._pace.weight, self._pace.mean = PRIOR, 1.0
+                self._pace.square = 1 + (known.std / known.mean) ** 2
             self._next = ticket.iteration
             self._state(at)
         self._next = ticket.iteration
@@ -68,13 +68,21 @@ class Horizon:
         if left > 0 and (stated := self._after(at, left)) is not None:
             self._stated.append(stated)
 
+    def _scale(self, job: int) -> float:
+        """What an iteration of a job was expected to take: the pace is told in such units, as jobs may differ."""
+        return self.outlooks[job].mean if job in self.outlooks else 1.0
+
+    def _spread(self, counts: Sequence[tuple[int, int]]) -> float:
+        """Half the interval for iterations (job, how many): their own spread, and what is not known of the pace."""
+        own = sum(count * self._scale(job) ** 2 for job, count in counts)
+        common = sum(count * self._scale(job) for job, count in counts) ** 2 / self._pace.weight
+        return SURE * self._pace.std * math.sqrt(own + common)
+
     def _after(self, at: float, count: int) -> Range | None:
-        """When so many iterations will be done: their own spread, and what is not known of their mean."""
-        pace = self._pace
-        if pace.weight < 2 or not count:
+        """When so many iterations of the job at work will be done."""
+        if self._pace.weight < 2 or count <= 0:
             return None
-        half = SURE * pace.std * math.sqrt(count + count**2 / pace.weight)
-        middle = at + count * pace.mean
+        middle, half = at + count * self._scale(self._job) * self._pace.mean, self._spread([(self._job, count)])
         return Range(middle, max(middle - half, at), middle + half)
 
     def job_ends(self, at: float) -> Range | None:
@@ -84,13 +92,14 @@ class Horizon:
     def run_ends(self, at: float) -> Range | None:
         """When all will be done, with waits for those that have yet to come."""
         now = self.job_ends(at)
-        later = list(zip(self.iterations, self.arrivals, strict=True))[self._job + 1 :]
-        if now is None or not later:
+        if now is None:
             return now
-        middle, count = now.mean, self.iterations[self._job] - self._next
-        for iterations, arrival in later:
-            middle, count = max(middle, arrival) + iterations * self._pace.mean, count + iterations
-        half = SURE * self._pace.std * math.sqrt(count + count**2 / self._pace.weight)
+        middle, counts = now.mean, [(self._job, self.iterations[self._job] - self._next)]
+        for job in range(self._job + 1, len(self.iterations)):
+            service = self.iterations[job] * self._scale(job) * self._pace.mean
+            middle = max(middle, self.arrivals[job]) + service
+            counts.append((job, self.iterations[job]))
+        half = self._spread(counts)
         return Range(middle, max(middle - half, at), middle + half)
 
     @property

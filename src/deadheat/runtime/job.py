@@ -78,7 +78,10 @@ class Job:
     def wants_token(self) -> bool:
         """Whether compute takes a token."""
         try:
-            return len(inspect.signature(self.compute).parameters) >= 3
+            every = inspect.signature(self.compute).parameters.values()
+            plain = inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
+            needed = [one for one in every if one.kind in plain and one.default is one.empty]
+            return len(needed) >= 3
         except (TypeError, ValueError):
             return False
 

@@ -60,6 +60,7 @@ class Master:
         self._thrown: dict[int, int] = {}  # of a task, how often its result was thrown away
         self._by: dict[int, int] = {}  # of a task, who brought its result
         self._silent: set[int] = set()  # taken for lost because of their silence
+        self._longer: dict[int, float] = {}  # how many times the usual patience a worker has, after that
         self._enough = 0  # results below which resolving is not tried again
 
     def introduce(self, job: int, brief: Brief, iteration: int = 0) -> None:
@@ -175,6 +176,7 @@ class Master:
         self._heard[worker] = at
         self._done.add(event.task)
         self._by[event.task] = worker
+        self._longer.pop(worker, None)
         if self._resolving:
             return commands
         if len(self._done) >= self._enough and brief.code.decodable(self._done):
@@ -268,12 +270,14 @@ class Master:
         for worker in silent:
             self._forget(worker)
             self._silent.add(worker)
+            self._longer[worker] = 2 * self._longer.get(worker, 1.0)  # its tasks may be longer than was thought
         return [*(Dismiss(worker) for worker in silent), *(self._repair(at) if silent else [])]
 
     def _patience(self, worker: int) -> float:
         assert self.ticket is not None
         spec = self._briefs[self.ticket.job].spec
-        return self._heard[worker] + self.estimates.patience(worker, spec.work * (1 + spec.lead))
+        patience = self.estimates.patience(worker, spec.work * (1 + spec.lead))
+        return self._heard[worker] + patience * self._longer.get(worker, 1.0)
 
     def _repair(self, at: float) -> list[Command]:
         """Give the living what is missing, if what they have would not do; give up where nothing is left to give."""

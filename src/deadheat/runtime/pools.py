@@ -77,11 +77,11 @@ class Pool:
     def _begin(self, task: Task, future: Future[Delivery]) -> None:
         """Take a job; before the first one, workers of whom nothing is known are probed."""
         job = self._driver.take(task)
+        self._futures[job] = future
         if job == 0 and self._setup.guessed:
             self._driver.gather(len(self._setup.known))
             probe(self._driver, job, PROBED)
         self._driver.arrive(job, self._driver.engine.now())
-        self._futures[job] = future
 
     def _work(self) -> None:
         try:
@@ -97,6 +97,9 @@ class Pool:
                     else:
                         future.set_exception(JobFailed(delivery))
         except BaseException as error:
+            self._ending.set()
+            while not self._coming.empty():
+                self._futures[-len(self._futures) - 1] = self._coming.get()[1]
             for future in self._futures.values():
                 future.set_exception(error)
             raise

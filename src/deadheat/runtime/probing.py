@@ -50,8 +50,7 @@ def probe(driver: Driver, job: int, rounds: int, seconds: float = PATIENCE) -> d
     samples = {worker: Sample() for worker in under_way}
     engine, voided = driver.engine, False
     end = engine.now() + seconds
-    for one in under_way.values():
-        one.begin(driver, job)
+    under_way = {worker: one for worker, one in under_way.items() if one.begin(driver, job)}
     while under_way:
         if engine.now() >= end:
             if voided:
@@ -71,8 +70,8 @@ def probe(driver: Driver, job: int, rounds: int, seconds: float = PATIENCE) -> d
                         one.count(driver, job, event, samples[worker])
                     one.left -= 1
                     if not one.left and one.number + 1 < rounds and not voided:
-                        under_way[worker] = _Round(worker, one.number + 1)
-                        under_way[worker].begin(driver, job)
+                        under_way[worker] = one = _Round(worker, one.number + 1)
+                        one.begin(driver, job)
                     elif not one.left or isinstance(event, Stopped):
                         del under_way[worker]
                 case Lost(worker=worker):
@@ -93,13 +92,17 @@ class _Round:
     sent: float = 0.0
     heard: bool = False
 
-    def begin(self, driver: Driver, job: int) -> None:
-        """Send the order: other tasks in every round, and other ones for every worker."""
+    def begin(self, driver: Driver, job: int) -> bool:
+        """Send the order: other tasks in every round, and other ones for every worker. Whether it could be sent."""
         total = driver.brief(job).code.total
         first = self.worker * total // max(len(driver.master.alive), 1) + self.number * AT_ONCE
         tasks = tuple((first + i) % total for i in range(min(AT_ONCE, total)))
-        driver.order(self.worker, Ticket(job, -1, self.number), tasks)
         self.left, self.sent = len(tasks), driver.engine.now()
+        try:
+            driver.order(self.worker, Ticket(job, -1, self.number), tasks)
+        except Exception:  # what cannot be sent: the run will say so
+            return False
+        return True
 
     def count(self, driver: Driver, job: int, event: Event, sample: Sample) -> None:
         """Take what was heard into the sample and the estimates; a task that was put down is longer than it was."""

@@ -6,7 +6,8 @@ import math
 import os
 from collections.abc import Sequence, Sized
 from dataclasses import dataclass
-from typing import TypedDict
+from typing import Any, TypedDict
+from weakref import WeakSet
 
 from deadheat.coding import Code
 from deadheat.errors import BadInput, finite, nearest, whole
@@ -24,6 +25,7 @@ from deadheat.runtime.schedules import SCHEDULES, Schedule
 from deadheat.tuning import policy as named
 
 ENGINES = ("local", "ray")
+_used: WeakSet[Any] = WeakSet()  # engines, since their workers remember tickets
 UNKNOWN = 1e-3  # seconds per unit of work that are taken for granted of workers nobody has measured
 MOST_DEFAULT = 8  # workers that are started without being asked for
 
@@ -114,6 +116,9 @@ class Setup:
         place: Engine
         if not isinstance(self.engine, str):
             place = self.engine
+            if place in _used:
+                raise BadInput("engine", type(place).__name__, "has served a run before", "make one for each run")
+            _used.add(place)
         elif self.engine == "local":
             place = LocalEngine(workers, quotas=self.quotas)
         else:

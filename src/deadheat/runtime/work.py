@@ -59,6 +59,17 @@ class Work(Protocol):
         """The result of a task."""
 
 
+class Unread:
+    """Data that a worker cannot read: it says so when it is needed."""
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+    def load(self) -> Any:
+        """Say why."""
+        raise RuntimeError(f"the worker cannot read what it was sent ({type(self.error).__name__}: {self.error})")
+
+
 class Broken:
     """Work that could not be read where it should be done: every task says why."""
 
@@ -145,11 +156,12 @@ class ChunkWork:
     def _result(self, chunk: int, token: Token) -> Array:
         more = (token,) if self._wants_token else ()
         total: Array | None = None
-        for number, piece in enumerate(self._chunks[chunk]):
+        pieces = self._chunks[chunk]
+        for number, piece in enumerate([pieces] if isinstance(pieces, Unread) else pieces):
             try:
                 value = np.asarray(self._compute(self._state, self._loaded.get((chunk, number), piece), *more))
             except Exception as error:
-                error.add_note(f"chunk {chunk}" + (f", piece {number}" if len(self._chunks[chunk]) > 1 else ""))
+                error.add_note(f"chunk {chunk}" + (f", piece {number}" if number else ""))
                 raise
             total = value if total is None else total + value
         assert total is not None

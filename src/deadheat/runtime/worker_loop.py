@@ -14,7 +14,7 @@ from typing import Any
 
 from deadheat.runtime.emulation import Emulation
 from deadheat.runtime.messages import Letter, Open, Order, Shut, Supply, Ticket, Void
-from deadheat.runtime.work import Purged, Token, Work
+from deadheat.runtime.work import Purged, Token, Unread, Work
 
 News = tuple[str, Ticket, tuple[Any, ...]]  # "finished", "stopped" or "failed", the ticket, and the rest
 
@@ -55,6 +55,9 @@ class WorkerLoop:
         work: Work = opened.work
         first = self._begun != ticket
         token = Token(lambda: ticket < self._valid)
+        if isinstance(order.state, Unread):
+            yield from self._unread(order, token)
+            return
         if first:
             self._begun = ticket
             work.begin(order.state)
@@ -80,6 +83,11 @@ class WorkerLoop:
                 return
             first = False
             yield "finished", ticket, (task, time.perf_counter() - began, value)
+
+    def _unread(self, order: Order, token: Token) -> Iterator[News]:
+        """The state could not be read: no matter where the order is old, else each task says so."""
+        for task in () if token.purged else order.tasks:
+            yield "failed", order.ticket, (task, f"the worker cannot read the state ({order.state.error})")
 
     def _stopped(self, ticket: Ticket, began: float, complete: bool, first: bool) -> News:
         now = time.perf_counter()

@@ -2,6 +2,7 @@
 
 from deadheat.tuning.exchanges import fastest
 from deadheat.tuning.judging import Choice
+from deadheat.tuning.named_codes import shape_for
 from deadheat.tuning.plans import Plan, plan
 from deadheat.tuning.policies import POLICIES, Policy, policy
 from deadheat.tuning.rankings import Ranking
@@ -20,5 +21,6 @@ __all__ = [
     "plan",
     "policy",
     "recruit",
+    "shape_for",
     "tune",
 ]

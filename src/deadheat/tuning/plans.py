@@ -8,10 +8,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from deadheat.coding import placement
 from deadheat.errors import BadInput
 from deadheat.model import Scenario, Split, assignment_moments
 from deadheat.planning import in_ratio, mismatch
 from deadheat.queueing import Bound, Draw, Forecast, forecast, genie_bound, lower_bound, reasons
+from deadheat.tuning.named_codes import shape_for
 from deadheat.tuning.policies import policy
 from deadheat.tuning.recruitment import Recruitment, Unreachable, recruit
 
@@ -69,6 +71,15 @@ class Plan:
     def finish(self) -> NDArray[np.float64]:
         """When each worker is expected to finish its whole assignment."""
         return assignment_moments(self.scenario.cluster.tasks(self.split.spec), self.split.loads)[0]
+
+    @cached_property
+    def holds(self) -> list[float] | None:
+        """What each worker holds of the data, as a part of it; None where no code of that size is known."""
+        try:
+            cost = shape_for(self.scenario).cost
+        except BadInput:
+            return None
+        return [cost.held(tasks) if tasks else 0.0 for tasks in placement(self.split.loads)]
 
     @cached_property
     def reasons(self) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from deadheat import __version__
-from deadheat.cli.commands.run import engine_of
+from deadheat.cli.commands.run import engine_of, python_job
 from deadheat.cli.files import read_scenario, with_workers
 from deadheat.errors import BadInput, finite, whole
 from deadheat.jobs.assembly import assemble
@@ -71,8 +71,8 @@ def _of_file(
 ) -> tuple[Measured, str]:
     scenario = read_scenario(file)
     place = engine_of(scenario.engine, engine, address, emulate, None)
-    scenario = replace(scenario, engine=place, job=scenario.job if job is None else {"python": job})
-    made = assemble(scenario, 1, seed)
+    scenario = replace(scenario, engine=place, job=scenario.job if job is None else python_job(job))
+    made = assemble(scenario, 1, seed, folder=file.parent)
     with spinner("measuring"):
         found = measure(
             made.jobs[0], made.cluster, made.code, place.kind, seconds=seconds, work=made.work, emulate=place.emulate,

@@ -12,10 +12,11 @@ from deadheat import __version__
 from deadheat.cli.files import read_scenario
 from deadheat.errors import BadInput, whole
 from deadheat.jobs.assembly import assemble
+from deadheat.jobs.tables import result_of
 from deadheat.model import EngineSpec
 from deadheat.reporting.console import console
 from deadheat.reporting.figures import new_figure
-from deadheat.reporting.files import check_target, write_chrome_trace, write_table
+from deadheat.reporting.files import check_target, write_arrays, write_chrome_trace, write_table
 from deadheat.reporting.live import watched
 from deadheat.reporting.numbers import to_json
 from deadheat.reporting.progress import counter
@@ -43,22 +44,24 @@ def run(
     out: Annotated[Path | None, typer.Option(help="Write the jobs to .csv, .parquet or .json.")] = None,
     timeline: Annotated[Path | None, typer.Option(help="Write every task; .json is a Chrome trace.")] = None,
     report: Annotated[Path | None, typer.Option(help="Write an HTML page with tables and figures.")] = None,
+    save: Annotated[Path | None, typer.Option(help="Write the results (weights, solutions) to .npz.")] = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")] = False,
 ) -> None:
     """Run a scenario's jobs on real workers."""
     check_target("--out", out)
     check_target("--timeline", timeline)
     check_target("--report", report, PAGE)
+    check_target("--save", save, (".npz",))
     if report is not None:
         new_figure()  # says what to install, before any work is done
     whole("--seed", seed, "give a number from 0 on", least=0)
     scenario = read_scenario(file)
     scenario = replace(scenario, engine=engine_of(scenario.engine, engine, address, emulate, speedup))
     if job is not None:
-        scenario = replace(scenario, job={"python": job})
+        scenario = replace(scenario, job=python_job(job))
     count = scenario.jobs if jobs is None else whole("--jobs", jobs, "give the number of jobs")
     with counter("choosing a code") as tell:
-        made = assemble(scenario, count, seed, policy=policy, schedule=schedule, progress=tell)
+        made = assemble(scenario, count, seed, folder=file.parent, policy=policy, schedule=schedule, progress=tell)
     place = scenario.engine
     under_way = run_jobs(
         made.jobs, made.cluster, made.code, place.kind, arrivals=made.arrivals, checkpoint=checkpoint,
@@ -72,6 +75,9 @@ def run(
                 console(stderr=True).print(f"deadheat: {delivery.name or delivery.job}: {delivery.error}", markup=False)
     about = {"version": __version__, "scenario": file.name, "engine": place.kind, "seed": seed, "code": what}
     _write(under_way, about, out, timeline, report)
+    if save is not None:
+        done = [one for one in under_way.deliveries if one.error is None]
+        write_arrays({one.name or f"job {one.job}": result_of(one.state) for one in done}, save)
     outcome = under_way.outcome
     if json:
         print(to_json(run_json(outcome, about)))
@@ -81,6 +87,11 @@ def run(
         print_run(outcome, screen)
     if outcome.failed:
         raise typer.Exit(1)
+
+
+def python_job(place: str) -> dict[str, str]:
+    """The table [job] for a file of the user's, looked for from here and not from the scenario's folder."""
+    return {"python": str(Path(place).absolute()) if ":" in place else place}
 
 
 def engine_of(

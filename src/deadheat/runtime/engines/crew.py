@@ -41,6 +41,11 @@ class Crew(Generic[Post]):
             raise BadInput("worker", worker, "not there", f"give one of {sorted(self.posts)}")
         self._leaving.add(worker)
 
+    def excuse(self, worker: int) -> None:
+        """It is ended by us: that is no death of its own."""
+        if worker in self.posts:
+            self._deaths[worker] -= 1
+
     def proved(self, worker: int) -> None:
         """It has brought a result: whatever it died of before is over."""
         self._deaths[worker] = 0

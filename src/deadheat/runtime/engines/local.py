@@ -28,7 +28,7 @@ from deadheat.runtime.emulation import Emulation
 from deadheat.runtime.engines.crew import Crew
 from deadheat.runtime.engines.lines import Line
 from deadheat.runtime.engines.parcels import Parcel, Reader, Shelf, pack, unpack
-from deadheat.runtime.engines.quotas import Quota, shares
+from deadheat.runtime.engines.quotas import made, shares
 from deadheat.runtime.messages import (
     Event,
     Failed,
@@ -44,8 +44,8 @@ from deadheat.runtime.messages import (
     Ticket,
     Void,
 )
-from deadheat.runtime.work import Broken
-from deadheat.runtime.worker_loop import WorkerLoop
+from deadheat.runtime.work import Broken, Unread
+from deadheat.runtime.worker_loop import WorkerLoop, told
 
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 GRACE = 2.0  # seconds that workers have to end by themselves
@@ -76,7 +76,7 @@ class LocalEngine:
     ) -> None:
         self._crew: Crew[_Post] = Crew(workers, replace)
         limits = shares(quotas, len(self._crew.emulations))
-        self._quotas = {worker: Quota(share) for worker, share in enumerate(limits) if share is not None}
+        self._quotas = made({worker: share for worker, share in enumerate(limits) if share is not None})
         self._context = get_context("spawn")
         self._selector = selectors.DefaultSelector()
         self._states = [Shelf(), Shelf()]  # in turns: a purged task may still look at the last one
@@ -151,7 +151,8 @@ class LocalEngine:
                 os.kill(post.process.pid, signal.SIGKILL)
 
     def dismiss(self, worker: int) -> None:
-        """End a worker that has been silent for too long; it is replaced as one that died."""
+        """End a worker that has been silent for too long; it is replaced."""
+        self._crew.excuse(worker)
         self.kill(worker)
 
     def add(self, emulation: Emulation | None = None) -> int:
@@ -222,7 +223,11 @@ class LocalEngine:
             case "finished":
                 task, seconds, parcel = rest
                 self._crew.proved(worker)
-                return Finished(worker, Ticket(*ticket), task, now, seconds, unpack(parcel, post.reader))
+                try:
+                    value = unpack(parcel, post.reader)
+                except FileNotFoundError:  # late, of an iteration that is over: its shelf is gone
+                    value = None
+                return Finished(worker, Ticket(*ticket), task, now, seconds, value)
             case "stopped":
                 return Stopped(worker, Ticket(*ticket), now, *rest)
             case "failed":
@@ -294,14 +299,17 @@ def _serve(pipe: Connection, emulation: Emulation | None) -> None:
                 shelf.clear()  # the master is done with the results of the iteration before
             if kind == "finished":
                 task, seconds, value = rest
-                rest = (task, seconds, pack(value, shelf))
+                try:
+                    rest = (task, seconds, pack(value, shelf))
+                except Exception as error:  # a generator, a lock: it cannot travel
+                    kind, rest = "failed", (task, f"the result cannot be sent: {told(error)}")
             with contextlib.suppress(OSError):
                 pipe.send_bytes(pickle.dumps((kind, tuple(ticket), *rest), 5))
 
 
 def _listen(pipe: Connection, loop: WorkerLoop, letters: queue.SimpleQueue[Letter], shelf: Shelf) -> None:
     """Note every letter as it comes, and hand it on."""
-    reader = Reader()
+    states, readers = Reader(), dict[int, Reader]()  # of orders, and of the data of each job
     try:
         while True:
             kind, *rest = pickle.loads(pipe.recv_bytes())
@@ -309,26 +317,19 @@ def _listen(pipe: Connection, loop: WorkerLoop, letters: queue.SimpleQueue[Lette
             match kind:
                 case "order":
                     ticket, tasks, parcel = rest
-                    try:
-                        state = unpack(parcel, reader)
-                    except Exception as error:
-                        state = None
-                        letters.put(Open(ticket[0], Broken(error)))
-                    letter = Order(Ticket(*ticket), tasks, state)
+                    letter = Order(Ticket(*ticket), tasks, _unpacked(parcel, states))
                 case "open":
                     job, units, lead, parcel = rest
-                    try:
-                        work = unpack(parcel, reader)
-                    except Exception as error:  # a module that is not here, say
-                        work = Broken(error)
-                    letter = Open(job, work, units, lead)
+                    work = _unpacked(parcel, readers.setdefault(job, Reader()))
+                    letter = Open(job, Broken(work.error) if isinstance(work, Unread) else work, units, lead)
                 case "supply":
                     job, parcels = rest
-                    letter = Supply(job, {number: _unpacked(parcel, reader) for number, parcel in parcels})
+                    letter = Supply(job, {number: _unpacked(parcel, readers[job]) for number, parcel in parcels})
                 case "void":
                     letter = Void(Ticket(*rest[0]))
                 case _:
                     letter = Shut(*rest)
+                    readers.pop(rest[0], Reader()).close()  # memory goes with the last array that looks into it
             loop.note(letter)
             letters.put(letter)
     except (EOFError, OSError):
@@ -337,19 +338,8 @@ def _listen(pipe: Connection, loop: WorkerLoop, letters: queue.SimpleQueue[Lette
 
 
 def _unpacked(parcel: Parcel, reader: Reader) -> Any:
-    """A piece of data; one that cannot be read here says so when it is needed."""
+    """What was sent; what cannot be read here says so when it is needed."""
     try:
         return unpack(parcel, reader)
-    except Exception as error:
-        return [Unreadable(error)]
-
-
-class Unreadable:
-    """A piece of data that this worker cannot read."""
-
-    def __init__(self, error: Exception) -> None:
-        self._error = error
-
-    def load(self) -> Any:
-        """Say why."""
-        raise RuntimeError(f"the worker cannot read its data ({type(self._error).__name__}: {self._error})")
+    except Exception as error:  # a module that is not here; or memory that holds another state by now
+        return Unread(error)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
@@ -12,6 +12,7 @@ from deadheat.errors import BadInput, DeadheatError, finite
 
 ROOT = Path("/sys/fs/cgroup")
 PERIOD, LEAST = 10_000, 1_000  # microseconds; the kernel takes no quota below a millisecond
+MOST = 1024  # cores
 _numbers = count()
 
 
@@ -60,5 +61,21 @@ def shares(quotas: Sequence[float | None] | None, workers: int) -> list[float | 
         return [None] * workers
     if len(quotas) != workers:
         raise BadInput("quotas", len(quotas), f"for {workers} workers", "give a share of a core for each, or none")
-    remedy = "give a share of a core, such as 0.25"
-    return [None if q is None else finite("quotas", q, remedy, least=0.01) for q in quotas]
+    remedy = f"give shares of a core, such as 0.25, up to {MOST}"
+    for quota in quotas:
+        if quota is not None and finite("quotas", quota, remedy, least=0.01) > MOST:
+            raise BadInput("quotas", quota, "more than a machine has", remedy)
+    return list(quotas)
+
+
+def made(wanted: Mapping[int, float]) -> dict[int, Quota]:
+    """A group for each worker that has a limit; all, or none where one cannot be made."""
+    groups: dict[int, Quota] = {}
+    try:
+        for worker, share in wanted.items():
+            groups[worker] = Quota(share)
+    except NoQuotas:
+        for group in groups.values():
+            group.remove()
+        raise
+    return groups

@@ -41,10 +41,11 @@ from deadheat.runtime.messages import (
     Ticket,
     Void,
 )
-from deadheat.runtime.work import Broken
-from deadheat.runtime.worker_loop import News, WorkerLoop
+from deadheat.runtime.work import Broken, Unread
+from deadheat.runtime.worker_loop import News, WorkerLoop, told
 
 INLINE = 2**14  # bytes up to which a state travels with the call: the object store costs a few milliseconds
+ROOM = 8  # more workers that may be added to a Ray that is started here
 CALLS = 8  # of one actor at a time: one waits for news, the others bring letters
 
 
@@ -81,22 +82,16 @@ class RayWorker:
 
     def open(self, turn: int, job: int, packed: bytes, units: float, lead: int) -> None:
         """Take a job's work; what cannot be read here says so when it is asked to work."""
-        try:
-            work = pickle.loads(packed)
-        except Exception as error:  # a module that is not here, say
-            work = Broken(error)
-        self._take(turn, Open(job, work, units, lead))
+        work = _read(Pickled(packed))
+        self._take(turn, Open(job, Broken(work.error) if isinstance(work, Unread) else work, units, lead))
 
     def supply(self, turn: int, job: int, numbers: tuple[int, ...], *pieces: Any) -> None:
         """Take pieces of a job's data."""
-        read = (pickle.loads(one.data) if isinstance(one, Pickled) else one for one in pieces)
-        self._take(turn, Supply(job, dict(zip(numbers, read, strict=True))))
+        self._take(turn, Supply(job, dict(zip(numbers, map(_read, pieces), strict=True))))
 
     def order(self, turn: int, ticket: Ticket, tasks: tuple[int, ...], state: Any) -> None:
         """Work on tasks; what is older is put down at once."""
-        if isinstance(state, Pickled):
-            state = pickle.loads(state.data)
-        self._take(turn, Order(Ticket(*ticket), tasks, state))
+        self._take(turn, Order(Ticket(*ticket), tasks, _read(state)))
 
     def tell(self, turn: int, letter: Letter) -> None:
         """Any other letter."""
@@ -120,15 +115,28 @@ class RayWorker:
 
     def _work(self) -> None:
         while True:
-            for news in self._loop.follow(self._letters.get()):
-                self._news.put(news)
+            for kind, ticket, rest in self._loop.follow(self._letters.get()):
+                if kind == "finished" and not is_plain(rest[2]):
+                    try:
+                        rest = (rest[0], rest[1], Pickled(by_value(rest[2])))
+                    except Exception as error:  # a generator, a lock: it cannot travel
+                        kind, rest = "failed", (rest[0], f"the result cannot be sent: {told(error)}")
+                self._news.put((kind, ticket, rest))
 
 
 @dataclass(frozen=True)
 class Pickled:
-    """A state that is not plain data: our pickle, since Ray's own would name modules that are not there."""
+    """What is not plain data: our pickle, since Ray's own would name modules that are not there."""
 
     data: bytes
+
+
+def _read(value: Any) -> Any:
+    """What was sent; what cannot be read here says so when it is needed."""
+    try:
+        return pickle.loads(value.data) if isinstance(value, Pickled) else value
+    except Exception as error:
+        return Unread(error)
 
 
 @dataclass(eq=False)
@@ -164,7 +172,9 @@ class RayEngine:
         if self._mine:
             if address is None:
                 ray.init(
-                    num_cpus=len(wanted.emulations) if wanted else None, include_dashboard=False, log_to_driver=False
+                    num_cpus=ROOM + len(wanted.emulations) if wanted else None,
+                    include_dashboard=False,
+                    log_to_driver=False,
                 )
             else:
                 ray.init(address=address, log_to_driver=False)
@@ -256,7 +266,8 @@ class RayEngine:
                 os.kill(post.pid, 9)
 
     def dismiss(self, worker: int) -> None:
-        """End an actor that has been silent for too long; it is replaced as one that died."""
+        """End an actor that has been silent for too long; it is replaced."""
+        self._crew.excuse(worker)
         post = self._crew.posts.get(worker)
         if post is not None:
             self._ray.kill(post.actor)
@@ -313,7 +324,7 @@ class RayEngine:
         match kind:
             case "finished":
                 self._crew.proved(worker)
-                return Finished(worker, ticket, rest[0], now, rest[1], rest[2])
+                return Finished(worker, ticket, rest[0], now, rest[1], _read(rest[2]))
             case "stopped":
                 return Stopped(worker, ticket, now, *rest)
             case _:

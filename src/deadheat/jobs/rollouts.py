@@ -1,0 +1,176 @@
+"""First K of n: samples of which any K will do, such as rollouts of a policy or draws of a simulation.
+
+An iteration asks for n samples and goes on with the first K. Those that come late are dropped, or recycled: a worker
+that ended one after the iteration was over hands it in as its first of the next.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deadheat.coding import Code
+from deadheat.coding.costs import Cost
+from deadheat.coding.recipes import Recipe, Weights
+from deadheat.coding.shapes import sizes
+from deadheat.errors import BadInput, finite, whole
+from deadheat.model import Cluster, CodeSpec
+from deadheat.planning import split
+from deadheat.queueing import IterationLaw
+from deadheat.runtime.job import Prepared
+from deadheat.runtime.work import Token
+
+Array = NDArray[Any]
+
+
+@dataclass(eq=False)
+class FirstOf(Code):
+    """Any K of n results, as they are."""
+
+    critical: int
+    tasks: int
+    family: str = "first of"
+    kind: str = "sample"
+    encoders: tuple[Array, ...] = ()
+    exact: bool = True
+    assemble: Callable[[Array], Array] | None = None
+    _kept: dict[tuple[int, ...], Recipe | None] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        self.critical, self.tasks = sizes(self.critical, self.tasks)
+        self.cost = Cost(1 / self.critical, 0.0, plain=self.tasks)
+
+    @property
+    def total(self) -> int:
+        """The samples that are asked for."""
+        return self.tasks
+
+    @property
+    def chunks(self) -> int:
+        """One seed each."""
+        return self.tasks
+
+    def support(self, task: int) -> tuple[NDArray[np.int64], Array]:
+        """Its own seed."""
+        return np.array([task]), np.ones((1, 1))
+
+    def mix(self, task: int, values: Any) -> Array:
+        """Its own sample."""
+        return np.asarray(values[task])
+
+    def decodable(self, done: Collection[int]) -> bool:
+        """Whether there are enough."""
+        return len(self._known(done)) >= self.critical
+
+    def _recipe(self, done: tuple[int, ...]) -> Recipe | None:
+        if len(done) < self.critical:
+            return None
+        return Weights(done, np.arange(len(done)), np.empty((0, len(done))), 1.0, 0.0)
+
+
+class RolloutWork:
+    """Draws samples; one that was ended too late is kept for the next iteration where it may be recycled."""
+
+    stock: Mapping[int, Any] = {}
+
+    def __init__(self, sample: Callable[[Any, int], Any], tasks: int, seed: int, recycle: bool) -> None:
+        self._sample, self._tasks, self._seed, self._recycle = sample, tasks, seed, recycle
+        self._state: Any = None
+        self._iteration = 0
+        self._late: list[Array] = []
+
+    def needs(self, task: int) -> Collection[int]:
+        """Nothing but the state."""
+        return ()
+
+    def store(self, number: int, piece: Any) -> None:
+        """Nothing to store."""
+
+    def begin(self, state: tuple[Any, int]) -> None:
+        """The state, and the number of the iteration for fresh seeds."""
+        self._state, self._iteration = state
+
+    def run(self, task: int, token: Token) -> Array:
+        """One that is left over, or a fresh one."""
+        if self._late:
+            return self._late.pop()
+        seed = int(np.random.SeedSequence([self._seed, self._iteration, task]).generate_state(1)[0])
+        value = np.asarray(self._sample(self._state, seed))
+        if self._recycle and token.purged:
+            self._late.append(value)
+        return value
+
+
+@dataclass(eq=False)
+class Rollouts:
+    """A job of samples. sample(state, seed) -> array; step(state, samples, iteration), the samples stacked, K or more.
+
+    recycle: use samples that came late in the next iteration, though they are of the state before.
+    """
+
+    sample: Callable[[Any, int], Any]
+    start: Any
+    step: Callable[[Any, Array, int], Any]
+    iterations: int
+    critical: int
+    total: int
+    seed: int = 0
+    recycle: bool = False
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        whole("iterations", self.iterations, "give how often to iterate")
+        sizes(self.critical, self.total)
+        self.start = Numbered(self.start, 0)
+
+    def prepare(self, code: Code | None, memory: float) -> Prepared:
+        """It has its own code."""
+        if code is not None:
+            raise BadInput("code", code.family, "any K of n samples need none", "leave it out; set critical and total")
+
+        def step(state: Numbered, answer: Array, iteration: int) -> Any:
+            new = self.step(state.state, answer, iteration)
+            return _numbered(new, iteration + 1)
+
+        work = RolloutWork(self.sample, self.total, self.seed, self.recycle)
+        return Prepared(FirstOf(self.critical, self.total), work, float(self.critical), step, _seen)
+
+
+@dataclass(frozen=True)
+class Numbered:
+    """The user's state, and the iteration that it is for."""
+
+    state: Any
+    iteration: int
+
+
+def _seen(state: Numbered) -> tuple[Any, int]:
+    return state.state, state.iteration
+
+
+def _numbered(new: Any, iteration: int) -> Any:
+    from deadheat.runtime.driver import Converged
+
+    if isinstance(new, Converged):
+        return Converged(Numbered(new.state, iteration))
+    return Numbered(new, iteration)
+
+
+def redundancy_for(cluster: Cluster, critical: int, within: float = 0.02, most: float = 3.0) -> float:
+    """The least n/K that comes within a part of the shortest iteration: from the measured tail of the task times.
+
+    cluster: as `dh.measure` found it; its unit of work is one sample.
+    """
+    finite("within", within, "give a part of the time, such as 0.02", above=0.0)
+    totals = range(critical, math.floor(most * critical) + 1)
+    means = {}
+    for total in totals:
+        spec = CodeSpec.of(critical, total)
+        means[total] = IterationLaw(cluster.tasks(spec), split(cluster, spec).loads, critical).mean
+    best = min(means.values())
+    return next(total for total, mean in means.items() if mean <= (1 + within) * best) / critical

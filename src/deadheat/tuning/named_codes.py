@@ -1,0 +1,30 @@
+"""The code that a scenario names: a family and a size, for a kind of work."""
+
+from __future__ import annotations
+
+from deadheat.coding import FAMILIES, Shape, family
+from deadheat.errors import BadInput
+from deadheat.model import Scenario
+
+USUAL = {"gradient": "cyclic", "linear": "mds"}  # where there is redundancy and no family is named
+
+
+def shape_for(scenario: Scenario, kind: str = "gradient") -> Shape:
+    """The shape of the scenario's K and n: of the family it names, or of the usual one; uncoded without redundancy."""
+    spec = scenario.spec
+    name = scenario.family or ("uncoded" if spec.total == spec.critical else USUAL[kind])
+    try:
+        chosen = family(name)
+    except BadInput as error:
+        raise error.within("code") from None
+    if kind not in chosen.kinds:
+        known = ", ".join(one.name for one in FAMILIES.values() if kind in one.kinds)
+        problem = "not for sums over chunks" if kind == "gradient" else f"not for {kind} work"
+        raise BadInput("code.family", name, problem, f"take one of {known}")
+    shapes = list(chosen.shapes(kind, spec.critical, spec.total))
+    fitting = [shape for shape in shapes if (shape.critical, shape.total) == (spec.critical, spec.total)]
+    if not fitting:
+        sizes = ", ".join(f"{shape.critical} of {shape.total}" for shape in shapes) or "none"
+        problem = f"{name} has no {spec.critical} of {spec.total}"
+        raise BadInput("code.critical", spec.critical, problem, f"near it are: {sizes}")
+    return min(fitting, key=lambda shape: abs(shape.cost.lead - spec.lead))
