@@ -1,6 +1,6 @@
 """Any sum over chunks: k-means, with a closure for the work and a class of one's own for the state.
 
-3 centres after 7 iterations: (-4.0, 0.0) (0.0, 4.0) (4.0, 0.0)
+3 centres after 2 iterations: (-4.0, 0.0) (0.0, 4.0) (4.0, 0.0)
 """
 
 import numpy as np

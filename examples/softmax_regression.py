@@ -1,6 +1,6 @@
 """Softmax regression over four workers, under a code that loses two results of ten without waiting for them.
 
-90 iterations at most, 22 needed; loss 0.2519; 91.8 % of the labels are right
+90 iterations at most, 20 needed; loss 0.1876; 93.2% of the labels are right
 """
 
 import numpy as np

@@ -33,7 +33,8 @@ from deadheat.model.laws import (
 settings.register_profile("deadheat", derandomize=True, deadline=None, max_examples=60, database=None)
 settings.load_profile("deadheat")
 
-LIVE = (
+# What starts workers of its own:
+LIVE = ("runtime", "jobs", "test_examples.py", "test_run_command.py", "test_demo_command.py", "test_docs.py")
     "runtime",
     "jobs",
     "test_examples.py",

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.xdist_group("live")  # they start workers
 
 Array = NDArray[Any]
 CLUSTER = dh.Cluster([dh.Worker(4e-4 * times, 1e-4 * times, comm=2e-4) for times in (1.0, 1.5, 2.0, 3.0)])
-WORK = 40.0  # units of a plain iteration: about 6 ms on the four of them
+WORK = 30.0  # units of a plain iteration: about 5 ms on the four of them
 ITERATIONS, KILLED_AT = 50, 20
 REAL = {  # codes whose weights are real, of 12 chunks
     "uncoded": None,
@@ -168,11 +168,9 @@ def test_every_job_lost_a_worker(fits: tuple[dict[str, dh.Delivery], KillInEach]
 
 
 def test_on_ray(ray_cluster: None) -> None:
-    codes = {"cyclic": dh.codes.cyclic(12, 3), "Reed-Solomon": dh.codes.reed_solomon(12, 3)}
-    found = with_a_death_in_each([fit(name) for name in codes], list(codes.values()), "ray")
-    for name in codes:
-        state = assert_done(name, found)
-        assert np.abs(state.weights - one_after_the_other(fit(name)).weights).max() < 1e-8
+    found = with_a_death_in_each([fit("on Ray")], [dh.codes.reed_solomon(12, 3)], "ray")
+    state = assert_done("on Ray", found)
+    assert np.abs(state.weights - one_after_the_other(fit("serial")).weights).max() < 1e-8
 
 
 # A network of two layers, in single precision
@@ -269,7 +267,7 @@ def test_batches_of_an_epoch_have_every_row_once() -> None:
     made = training("epoch", batch=40, chunks=10, iterations=9)
     batches = made._batches
     for chunk in range(10):
-        rows = np.concatenate([batches.of(chunk, 36, iteration) for iteration in range(9)])  # type: ignore[misc]
+        rows = np.concatenate([batches.of(chunk, 36, iteration) for iteration in range(9)])
         assert sorted(rows) == list(range(36))
 
 
@@ -284,5 +282,4 @@ def test_a_training_can_be_run_again() -> None:
 def test_nobody_is_dismissed_while_it_imports_torch(trainings: tuple[dict[str, dh.Delivery], KillInEach]) -> None:
     """It takes a worker seconds to read such a job for the first time."""
     _, deaths = trainings
-    assert len(deaths.killed) == len(REAL | COMPLEX) + len(TRAININGS)
     assert deaths.dismissed == []
