@@ -35,13 +35,6 @@ settings.load_profile("deadheat")
 
 # What starts workers of its own:
 LIVE = ("runtime", "jobs", "test_examples.py", "test_run_command.py", "test_demo_command.py", "test_docs.py")
-    "runtime",
-    "jobs",
-    "test_examples.py",
-    "test_run_command.py",
-    "test_demo_command.py",
-    "test_docs.py",
-)  # tests that start workers
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
