@@ -81,8 +81,8 @@ def ray_cluster() -> Iterator[None]:
     """One Ray on this machine for all tests that need it."""
     import ray
 
-    here = str(Path(__file__).parent / "runtime")  # what the tests define must be found in actors too
-    environment = {"env_vars": {"PYTHONPATH": here}}
+    here = [str(Path(__file__).parent / room) for room in ("runtime", "jobs")]  # what tests define, for actors too
+    environment = {"env_vars": {"PYTHONPATH": ":".join(here)}}
     ray.init(num_cpus=8, include_dashboard=False, log_to_driver=False, logging_level=40, runtime_env=environment)
     yield
     ray.shutdown()

@@ -104,7 +104,7 @@ def test_settings_that_cannot_be_meant_are_said_at_the_fit() -> None:
 
 
 def test_they_are_at_the_door() -> None:
-    assert dh.LinearRegressor is LinearRegressor  # type: ignore[comparison-overlap]
-    assert dh.LogisticClassifier is LogisticClassifier  # type: ignore[comparison-overlap]
+    assert dh.LinearRegressor is LinearRegressor
+    assert dh.LogisticClassifier is LogisticClassifier
     with pytest.raises(AttributeError, match="TreeRegressor"):
         _ = dh.TreeRegressor
