@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import deadheat as dh
 from deadheat.planning import split
@@ -12,28 +11,10 @@ from deadheat.runtime.driver import Driver, Listener, Task
 from deadheat.runtime.engines.virtual import VirtualEngine
 from deadheat.runtime.estimates import Estimates
 from deadheat.runtime.master import Master
+from deadheat.runtime.outlooks import Nothing
 from deadheat.runtime.schedules import Schedule, Static
 
 STATIC = Static()
-
-
-class Nothing:
-    """Work that is never done, and needs no data."""
-
-    stock: Mapping[int, Any] = {}
-
-    def needs(self, task: int) -> tuple[int, ...]:
-        """Nothing."""
-        return ()
-
-    def store(self, number: int, piece: Any) -> None:
-        """Nothing to store."""
-
-    def begin(self, state: Any) -> None:
-        """Nothing to begin."""
-
-    def run(self, task: int, token: Any) -> None:
-        """Nothing to do."""
 
 
 def brief(code: dh.Code, work: float, iterations: int, policy: Policy = split, schedule: Schedule = STATIC) -> Brief:

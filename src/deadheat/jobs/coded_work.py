@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,30 +11,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.coding import Code, encode
-from deadheat.runtime.work import Token
+from deadheat.runtime.work import Stocked, Token
 
 Array = NDArray[Any]
 
 
-class CodedWork:
+class CodedWork(Stocked):
     """pieces: of each task. operate(piece, state) gives its result."""
 
     def __init__(self, pieces: Sequence[Any], operate: Callable[[Any, Any], Array]) -> None:
-        self._pieces, self._operate = dict(enumerate(pieces)), operate
+        super().__init__(pieces)
+        self._operate = operate
         self._state: Any = None
-
-    @property
-    def stock(self) -> Mapping[int, Any]:
-        """A piece for each task."""
-        return self._pieces
 
     def needs(self, task: int) -> Collection[int]:
         """Its own."""
         return (task,)
-
-    def store(self, number: int, piece: Any) -> None:
-        """Take a piece."""
-        self._pieces[number] = piece
 
     def begin(self, state: Any) -> None:
         """Keep the state."""
@@ -42,10 +34,7 @@ class CodedWork:
 
     def run(self, task: int, token: Token) -> Array:
         """One operation."""
-        return np.asarray(self._operate(self._pieces[task], self._state))
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {"_pieces": {}, "_operate": self._operate, "_state": None}
+        return np.asarray(self._operate(self._stock[task], self._state))
 
 
 @dataclass(frozen=True)

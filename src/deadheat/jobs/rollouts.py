@@ -7,7 +7,7 @@ that ended one after the iteration was over hands it in as its first of the next
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,7 +23,7 @@ from deadheat.model import Cluster, CodeSpec
 from deadheat.planning import split
 from deadheat.queueing import IterationLaw
 from deadheat.runtime.job import Prepared
-from deadheat.runtime.work import Token
+from deadheat.runtime.work import Stocked, Token
 
 Array = NDArray[Any]
 
@@ -73,12 +73,11 @@ class FirstOf(Code):
         return Weights(done, np.arange(len(done)), np.empty((0, len(done))), 1.0, 0.0)
 
 
-class RolloutWork:
+class RolloutWork(Stocked):
     """Draws samples; one that was ended too late is kept for the next iteration where it may be recycled."""
 
-    stock: Mapping[int, Any] = {}
-
     def __init__(self, sample: Callable[[Any, int], Any], tasks: int, seed: int, recycle: bool) -> None:
+        super().__init__()
         self._sample, self._tasks, self._seed, self._recycle = sample, tasks, seed, recycle
         self._state: Any = None
         self._iteration = 0
@@ -87,9 +86,6 @@ class RolloutWork:
     def needs(self, task: int) -> Collection[int]:
         """Nothing but the state."""
         return ()
-
-    def store(self, number: int, piece: Any) -> None:
-        """Nothing to store."""
 
     def begin(self, state: tuple[Any, int]) -> None:
         """The state, and the number of the iteration for fresh seeds."""

@@ -9,7 +9,7 @@ one process alone, to the precision of the numbers.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -23,7 +23,7 @@ from torch.utils.data import Dataset, TensorDataset, default_collate
 from deadheat.coding import Code, codes
 from deadheat.errors import BadInput, whole
 from deadheat.runtime.job import Prepared
-from deadheat.runtime.work import Loaded, Token
+from deadheat.runtime.work import Loaded, Mixture, Token
 
 Array = NDArray[Any]
 Loss = Callable[[Any, Any], torch.Tensor]
@@ -85,32 +85,16 @@ class Batches:
         return self.rows if self.each is None else self.each * self.chunks
 
 
-class TorchWork:
+class TorchWork(Mixture):
     """The work: for a task the gradient of its chunks' weighted losses, and the loss itself, in one flat array."""
 
     def __init__(
         self, code: Code, chunks: Sequence[Any], model: nn.Module, loss: Loss, batches: Batches, memory: float
     ) -> None:
-        self._tasks = [code.support(task) for task in range(code.total)]
+        super().__init__(code, chunks)
         self._reuse = code.cost.lead > 0
-        self._chunks = dict(enumerate(chunks))
         self._model, self._loss, self._batches, self._loaded = model, loss, batches, Loaded(memory)
         self._iteration = 0
-        self._known: dict[int, Array] = {}
-
-    @property
-    def stock(self) -> Mapping[int, Any]:
-        """The chunks."""
-        return self._chunks
-
-    def needs(self, task: int) -> Collection[int]:
-        """The chunks that it mixes."""
-        found: list[int] = self._tasks[task][0].tolist()
-        return found
-
-    def store(self, number: int, piece: Any) -> None:
-        """Take a chunk."""
-        self._chunks[number] = piece
 
     def begin(self, state: Seen) -> None:
         """Take the parameters."""
@@ -133,7 +117,7 @@ class TorchWork:
         self._model.zero_grad(set_to_none=True)
         total: Any = 0.0
         for number, part in zip(numbers, parts, strict=True):
-            for piece, data in self._chunks[number]:
+            for piece, data in self._stock[number]:
                 token.check()
                 x, y = self._samples(piece, data)
                 torch.manual_seed(hash((self._batches.seed, self._iteration, piece)) % 2**63)  # for dropout
@@ -151,9 +135,6 @@ class TorchWork:
         rows = self._batches.of(piece, len(x), self._iteration)
         x, y = (torch.as_tensor(np.array(v)) if isinstance(v, np.ndarray) else v for v in (x, y))
         return (x, y) if rows is None else (x[rows], y[rows])
-
-    def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_chunks": {}, "_known": {}}
 
 
 class Training:

@@ -6,7 +6,7 @@ A run of some jobs is one draw. Its range tells what such a run shows in 95 of 1
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +22,7 @@ from deadheat.runtime.estimates import Estimates
 from deadheat.runtime.master import Master
 from deadheat.runtime.records import Record
 from deadheat.runtime.schedules import Static
+from deadheat.runtime.work import Stocked
 from deadheat.simulation.queue import starts
 
 Array = NDArray[np.float64]
@@ -61,23 +62,18 @@ def outlook(cluster: Cluster, brief: Brief, seed: int = 0) -> Outlook:
     driver = Driver(Master(Estimates(cluster)), engine, [record])
     driver.gather(len(cluster))
     alone = Brief(code, spec, SAMPLED, brief.policy, brief.gamma, brief.schedule, adapt=False)
-    driver.submit(Task(alone, _Nothing(), None, lambda state, answer, iteration: None, blind=True))
+    driver.submit(Task(alone, Nothing(), None, lambda state, answer, iteration: None, blind=True))
     for _ in driver.deliveries():
         pass
     return Outlook(float(np.mean(record.iterations)), float(np.std(record.iterations, ddof=1)), exact=False)
 
 
-class _Nothing:
+class Nothing(Stocked):
     """Work on sampled time: it is never done."""
-
-    stock: Mapping[int, Any] = {}
 
     def needs(self, task: int) -> tuple[int, ...]:
         """Nothing."""
         return ()
-
-    def store(self, number: int, piece: Any) -> None:
-        """Nothing to store."""
 
     def begin(self, state: Any) -> None:
         """Nothing to begin."""

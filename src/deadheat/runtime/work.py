@@ -70,20 +70,35 @@ class Unread:
         raise RuntimeError(f"the worker cannot read what it was sent ({type(self.error).__name__}: {self.error})")
 
 
-class Broken:
+class Stocked:
+    """Data in numbered pieces that stay behind when the work is sent: each worker is given those it needs."""
+
+    def __init__(self, pieces: Sequence[Any] = ()) -> None:
+        self._stock = dict(enumerate(pieces))
+
+    @property
+    def stock(self) -> Mapping[int, Any]:
+        """The pieces that are here."""
+        return self._stock
+
+    def store(self, number: int, piece: Any) -> None:
+        """Take a piece."""
+        self._stock[number] = piece
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_stock": {}}
+
+
+class Broken(Stocked):
     """Work that could not be read where it should be done: every task says why."""
 
     def __init__(self, error: BaseException) -> None:
+        super().__init__()
         self._error = f"the worker cannot read the job ({type(error).__name__}: {error})"
-
-    stock: Mapping[int, Any] = {}
 
     def needs(self, task: int) -> Collection[int]:
         """Nothing."""
         return ()
-
-    def store(self, number: int, piece: Any) -> None:
-        """It is of no use."""
 
     def begin(self, state: Any) -> None:
         """Nothing to begin."""
@@ -93,7 +108,21 @@ class Broken:
         raise RuntimeError(self._error)
 
 
-class ChunkWork:
+class Mixture(Stocked):
+    """A stock of chunks that tasks mix as a code says; `_known`: results of chunks in this iteration."""
+
+    def __init__(self, code: Code, chunks: Sequence[Any]) -> None:
+        super().__init__(chunks)
+        self._tasks = [code.support(task) for task in range(code.total)]
+        self._known: dict[int, Array] = {}
+
+    def needs(self, task: int) -> Collection[int]:
+        """The chunks that it mixes."""
+        found: list[int] = self._tasks[task][0].tolist()
+        return found
+
+
+class ChunkWork(Mixture):
     """Sums over chunks, mixed by a code: a task adds up the weighted results of its chunks.
 
     chunks: for each of the code's chunks, the pieces of data it is made of; a piece with a method `load` is read by the
@@ -109,29 +138,11 @@ class ChunkWork:
         wants_token: bool,
         memory: float = math.inf,
     ) -> None:
-        self._tasks = [code.support(task) for task in range(code.total)]
+        super().__init__(code, chunks)
         self._parts = getattr(code, "parts", 1)
-        self._chunks, self._compute, self._wants_token = dict(enumerate(chunks)), compute, wants_token
+        self._compute, self._wants_token = compute, wants_token
         self._loaded = Loaded(memory)
         self._state: Any = None
-        self._known: dict[int, Array] = {}
-
-    @property
-    def stock(self) -> Mapping[int, Any]:
-        """The chunks."""
-        return self._chunks
-
-    def needs(self, task: int) -> Collection[int]:
-        """The chunks that it mixes."""
-        found: list[int] = self._tasks[task][0].tolist()
-        return found
-
-    def store(self, number: int, piece: Any) -> None:
-        """Take a chunk."""
-        self._chunks[number] = piece
-
-    def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_chunks": {}, "_known": {}, "_state": None}
 
     def begin(self, state: Any) -> None:
         """Forget the chunks' results."""
@@ -156,7 +167,7 @@ class ChunkWork:
     def _result(self, chunk: int, token: Token) -> Array:
         more = (token,) if self._wants_token else ()
         total: Array | None = None
-        pieces = self._chunks[chunk]
+        pieces = self._stock[chunk]
         for number, piece in enumerate([pieces] if isinstance(pieces, Unread) else pieces):
             try:
                 value = np.asarray(self._compute(self._state, self._loaded.get((chunk, number), piece), *more))
