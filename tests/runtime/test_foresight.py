@@ -21,7 +21,7 @@ from deadheat.runtime.horizons import PRIOR, SURE, Horizon
 from deadheat.runtime.job import Job
 from deadheat.runtime.messages import Assign, Command, Deliver, Event, Resolved, Ticket
 from deadheat.runtime.outcomes import overhead_of
-from deadheat.runtime.outlooks import SAMPLED, Outlook, Range, outlook, ranges
+from deadheat.runtime.outlooks import SAMPLED, Nothing, Outlook, Range, outlook, ranges
 from deadheat.runtime.probing import PROBED, probe
 from deadheat.runtime.records import Record
 from deadheat.runtime.runs import Run, run
@@ -205,7 +205,7 @@ def probed(cluster: dh.Cluster, rounds: int, seed: int) -> tuple[list[bool], lis
     """A probe on sampled time: which intervals hold the truth, the seconds on the way, and what is known then."""
     job, known = sampled.brief(dh.codes.uncoded(40), 1.0, 1), Estimates(cluster, guessed=True)
     driver = sampled.driver(cluster, job, seed, known, [])
-    number = driver.take(Task(job, sampled.Nothing(), None, lambda state, answer, iteration: None, blind=True))
+    number = driver.take(Task(job, Nothing(), None, lambda state, answer, iteration: None, blind=True))
     found = probe(driver, number, rounds, 1000.0)
     held = [found[w].mean.holds(float(cluster.mean[w])) for w in range(len(cluster))]
     return held, [found[w].way.mean for w in range(len(cluster))], known
