@@ -1,4 +1,4 @@
-"""The suite that every engine passes, shipped for authors of others.
+"""The suite that every engine passes, shipped for authors of others::
 
     @pytest.mark.parametrize("check", CHECKS)
     def test_my_engine(check):
