@@ -10,7 +10,9 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/tutorial.md", "docs/guides/codes.md", "docs/guides/run.md", "docs/guides/jobs.md"])
+@pytest.mark.parametrize(
+    "page", ["README.md", "docs/tutorial.md", "docs/guides/codes.md", "docs/guides/run.md", "docs/guides/jobs.md"]
+)
 def test_examples_run(page: str) -> None:
     found = doctest.testfile(str(ROOT / page), module_relative=False)
     assert found.attempted >= 7

@@ -145,6 +145,14 @@ def test_a_job_that_cannot_be_sent() -> None:
     assert "pickle" in error
 
 
+@pytest.mark.timeout(20)
+def test_a_lone_job_that_cannot_be_sent() -> None:
+    """Nothing more comes from the workers then: the run must not wait for it."""
+    (done,) = run(locked(), NAMED).wait().deliveries
+    assert done.error is not None
+    assert "pickle" in done.error
+
+
 @pytest.mark.timeout(60)
 def test_a_model_that_cannot_be_copied_is_said_before_anything_starts() -> None:
     model = Locked()
@@ -183,8 +191,8 @@ TENSORS = torch.as_tensor(X, dtype=torch.float32), torch.as_tensor(Y[:, None], d
 
 def training(model: nn.Module | None = None, **ways: Any) -> Training:
     made = nn.Linear(3, 1) if model is None else model
-    rest = {"optimizer": torch.optim.SGD(made.parameters(), 0.1), "iterations": 2, "chunks": 6} | ways
-    return Training(made, nn.functional.mse_loss, TENSORS, **rest)
+    optimizer = ways.pop("optimizer", None) or torch.optim.SGD(made.parameters(), 0.1)
+    return Training(made, nn.functional.mse_loss, TENSORS, optimizer, **({"iterations": 2, "chunks": 6} | ways))
 
 
 def test_batch_normalisation_is_refused_with_a_reason() -> None:

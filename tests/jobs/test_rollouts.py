@@ -57,7 +57,7 @@ def test_a_slow_sample_is_not_waited_for() -> None:
 
 def test_late_samples_are_recycled_where_asked_for() -> None:
     for recycle, expected in ((True, 1.0), (False, 2.0)):
-        work = RolloutWork(lambda state, seed: np.array([state]), 4, 0, recycle)
+        work = RolloutWork(lambda state, seed: np.array([state]), 0, recycle)
         work.begin((1.0, 0))
         work.run(0, Token(lambda: True))  # ends too late
         work.begin((2.0, 1))
@@ -75,7 +75,7 @@ def test_the_code_takes_what_comes() -> None:
 def test_seeds_are_fresh_and_repeatable() -> None:
     drawn: list[list[int]] = []
     for _ in range(2):
-        work = RolloutWork(lambda state, seed: np.array([seed]), 3, 7, False)
+        work = RolloutWork(lambda state, seed: np.array([seed]), 7, False)
         seeds = []
         for iteration in range(3):
             work.begin((None, iteration))

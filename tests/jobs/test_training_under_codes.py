@@ -140,7 +140,8 @@ def test_softmax_regression_under_a_code(name: str, fits: tuple[dict[str, dh.Del
 @pytest.mark.parametrize("name", [*FITS])
 def test_softmax_regression_in_other_ways(name: str, fits: tuple[dict[str, dh.Delivery], KillInEach]) -> None:
     state = assert_done(name, fits)
-    assert np.abs(state.weights - one_after_the_other(fit(name, **FITS[name])).weights).max() < 1e-8
+    limit = 1e-6 if name == "L-BFGS" else 1e-8  # near its end L-BFGS compares losses that differ by rounding alone
+    assert np.abs(state.weights - one_after_the_other(fit(name, **FITS[name])).weights).max() < limit
 
 
 def test_the_loop_over_chunks_is_plain_descent() -> None:

@@ -12,7 +12,9 @@ from deadheat.coding import Code
 from deadheat.errors import BadInput
 from deadheat.jobs.tables import code_kind, jobs_from
 from deadheat.model import Cluster, Scenario, Worker
+from deadheat.planning import in_ratio
 from deadheat.runtime import SCHEDULES
+from deadheat.runtime.briefs import Policy
 from deadheat.runtime.job import Workable
 from deadheat.simulation.arrivals import gaps
 from deadheat.tuning import Choice, shape_for, tune
@@ -31,7 +33,7 @@ class Assembly:
     work: float
     arrivals: list[float]
     gamma: float
-    policy: str
+    policy: str | Policy
     schedule: str
     choice: Choice | None
 
@@ -66,10 +68,18 @@ def assemble(
         units / code.cost.work,
         arrivals.tolist(),
         scenario.gamma * scenario.engine.speedup,  # per second: so that the split stays
-        policy or (scenario.policy if choice is None else choice.policy),
+        policy or _policy(scenario, choice),
         schedule or ("static" if choice is None else choice.schedule),
         choice,
     )
+
+
+def _policy(scenario: Scenario, choice: Choice | None) -> str | Policy:
+    """The scenario's own: a policy by name, or its ratio; the tuner's where it chose."""
+    ratio = scenario.ratio
+    if choice is not None or ratio is None:
+        return scenario.policy if choice is None else choice.policy
+    return lambda cluster, spec, gamma: in_ratio(cluster, spec, ratio)
 
 
 def _tuned(scenario: Scenario, kind: str, seed: int, progress: Progress | None) -> Choice:

@@ -34,7 +34,7 @@ class CodedWork(Stocked):
 
     def run(self, task: int, token: Token) -> Array:
         """One operation."""
-        return np.asarray(self._operate(self._stock[task], self._state))
+        return np.asarray(self._operate(self.piece(task), self._state))
 
 
 @dataclass(frozen=True)

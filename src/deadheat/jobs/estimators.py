@@ -27,7 +27,7 @@ _pools: dict[tuple[int | None, str], Pool] = {}
 def shared_pool(workers: int | None, engine: str) -> Pool:
     """Workers that stay up between fits."""
     key = workers, engine
-    if key not in _pools:
+    if key not in _pools or _pools[key].closed:
         _pools[key] = Pool(None, None, engine, workers=workers)
         atexit.register(_pools[key].close)
     return _pools[key]

@@ -10,12 +10,12 @@ from types import ModuleType
 from typing import Any
 
 from deadheat.errors import BadInput
-from deadheat.runtime.job import Job
+from deadheat.runtime.job import Workable
 
 REMEDY = "write FILE.py:NAME, where NAME is a Job, a list of them, or a function that returns one"
 
 
-def jobs_of(field: str, place: object, count: int) -> list[Job]:
+def jobs_of(field: str, place: object, count: int) -> list[Workable]:
     """The jobs that `file.py:name` stands for: one Job so many times, a list of Jobs, or what a function returns."""
     if not isinstance(place, str) or ":" not in place:
         raise BadInput(field, place, "not a file and a name", REMEDY)
@@ -23,11 +23,15 @@ def jobs_of(field: str, place: object, count: int) -> list[Job]:
     found = getattr(_module(field, place, Path(file)), name, None)
     if found is None:
         raise BadInput(field, place, f"{file} has no {name}", REMEDY)
-    made: Any = found() if callable(found) and not isinstance(found, Job) else found
-    jobs = [made] * count if isinstance(made, Job) else made
-    if not isinstance(jobs, Sequence) or not jobs or not all(isinstance(one, Job) for one in jobs):
+    made: Any = found if _is_job(found) or not callable(found) else found()
+    jobs = [made] * count if _is_job(made) else made
+    if not isinstance(jobs, Sequence) or not jobs or not all(map(_is_job, jobs)):
         raise BadInput(field, place, f"{name} is no Job", REMEDY)
     return list(jobs)
+
+
+def _is_job(thing: object) -> bool:
+    return hasattr(thing, "prepare") and not isinstance(thing, type)
 
 
 def _module(field: str, place: str, file: Path) -> ModuleType:

@@ -10,11 +10,13 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from deadheat.errors import BadInput
+
 Array = NDArray[np.float64]
 
 
 class Loss(Protocol):
-    """What a chunk says of the weights: gradient and loss in one array, the loss last."""
+    """What a chunk says of the weights."""
 
     def shape(self, columns: int) -> tuple[int, ...]:
         """The shape of the weights."""
@@ -45,6 +47,7 @@ class Logistic:
 
     def __call__(self, weights: Array, x: Any, y: Any) -> tuple[Array, float]:
         """Gradient and loss."""
+        check_labels(y, 2)
         score = x @ weights
         loss = np.logaddexp(0.0, score) - y * score
         return np.asarray(x.T @ (_sigmoid(score) - y)), float(loss.sum())
@@ -62,6 +65,7 @@ class Softmax:
 
     def __call__(self, weights: Array, x: Any, y: Any) -> tuple[Array, float]:
         """Gradient and loss."""
+        check_labels(y, self.classes)
         score = x @ weights
         score = score - score.max(axis=1, keepdims=True)
         total = np.exp(score).sum(axis=1)
@@ -71,6 +75,16 @@ class Softmax:
         chance = np.exp(score) / total[:, None]
         chance[rows, labels] -= 1
         return np.asarray(x.T @ chance), loss
+
+
+def check_labels(y: Any, classes: int) -> None:
+    """Refuse labels that are not 0, 1, ..., classes - 1."""
+    labels = np.asarray(y)
+    if labels.dtype.kind not in "iubf":
+        raise BadInput("y", str(labels.dtype), "not labels", f"number them from 0 to {classes - 1}")
+    odd = labels[(labels < 0) | (labels >= classes) | (labels != np.floor(labels))]
+    if odd.size:
+        raise BadInput("y", odd.ravel()[0].item(), "no such label", f"number them from 0 to {classes - 1}")
 
 
 def _sigmoid(score: Array) -> Array:

@@ -26,7 +26,8 @@ def times_vector(piece: tuple[Any], vector: Array) -> Array:
 
 def times_each_other(piece: tuple[Any, Any], state: object) -> Array:
     """A block of the one times a block of the other matrix."""
-    return np.asarray(piece[0] @ piece[1])
+    product = piece[0] @ piece[1]
+    return np.asarray(product.toarray() if hasattr(product, "toarray") else product)
 
 
 def transformed(piece: tuple[Array], state: object) -> Array:
@@ -124,6 +125,8 @@ class TransformJob:
         if code.kind != "transform":
             raise BadInput("code", code.family, f"for {code.kind} work", "take codes.fft(parts, total)")
         signal = np.asarray(self.signal)
+        if signal.dtype.kind not in "iufc" or not np.isfinite(signal).all():
+            raise BadInput("signal", signal.shape, "has values that are not finite numbers", "mend them first")
         if signal.ndim != 1 or signal.size % code.chunks:
             problem = f"not a vector that {code.chunks} parts of one length make up"
             raise BadInput("signal", signal.shape, problem, "pad it with zeros, or take other parts")

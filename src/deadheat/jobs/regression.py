@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.errors import BadInput, finite, whole
-from deadheat.jobs.losses import LeastSquares, Logistic, Loss, Softmax
-from deadheat.jobs.sources import Chunk, Source, cut
+from deadheat.jobs.losses import LeastSquares, Logistic, Loss, Softmax, check_labels
+from deadheat.jobs.sources import Arrays, Chunk, Source, cut
 from deadheat.jobs.steps import Lbfgs, Step, step_named
 from deadheat.runtime.driver import Converged
 from deadheat.runtime.job import Job
@@ -143,9 +143,14 @@ def least_squares(source: Source, **ways: Any) -> Job:
 
 def logistic(source: Source, **ways: Any) -> Job:
     """Labels 0 and 1; ways: see `regression`."""
+    if isinstance(source, Arrays):
+        check_labels(source.y, 2)
     return regression(source, Logistic(), **ways)
 
 
 def softmax(source: Source, classes: int, **ways: Any) -> Job:
     """Labels 0 to classes - 1; ways: see `regression`."""
-    return regression(source, Softmax(whole("classes", classes, "give how many labels there are", least=2)), **ways)
+    loss = Softmax(whole("classes", classes, "give how many labels there are", least=2))
+    if isinstance(source, Arrays):
+        check_labels(source.y, loss.classes)
+    return regression(source, loss, **ways)

@@ -76,9 +76,9 @@ class FirstOf(Code):
 class RolloutWork(Stocked):
     """Draws samples; one that was ended too late is kept for the next iteration where it may be recycled."""
 
-    def __init__(self, sample: Callable[[Any, int], Any], tasks: int, seed: int, recycle: bool) -> None:
+    def __init__(self, sample: Callable[[Any, int], Any], seed: int, recycle: bool) -> None:
         super().__init__()
-        self._sample, self._tasks, self._seed, self._recycle = sample, tasks, seed, recycle
+        self._sample, self._seed, self._recycle = sample, seed, recycle
         self._state: Any = None
         self._iteration = 0
         self._late: list[Array] = []
@@ -133,7 +133,7 @@ class Rollouts:
             new = self.step(state.state, answer, iteration)
             return _numbered(new, iteration + 1)
 
-        work = RolloutWork(self.sample, self.total, self.seed, self.recycle)
+        work = RolloutWork(self.sample, self.seed, self.recycle)
         return Prepared(FirstOf(self.critical, self.total), work, float(self.critical), step, _seen)
 
 

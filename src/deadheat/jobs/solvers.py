@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 def pagerank(
     links: Any, damping: float = 0.85, tolerance: float = 1e-10, iterations: int = 1000, name: str = "pagerank"
 ) -> MatrixJob:
-    """The rank of every page. links[i, j] != 0: page i links to page j (scipy.sparse or dense).
+    """The rank of every page. links[i, j]: how strongly page i links to page j, 0 for not (scipy.sparse or dense).
 
     It is over when the ranks move by less than `tolerance` in all. The state is the vector of ranks.
     """

@@ -57,8 +57,12 @@ class NpyFiles:
     @property
     def shape(self) -> tuple[int, int]:
         """Rows and columns."""
-        rows, columns = np.load(self.x, mmap_mode="r").shape
-        return int(rows), int(columns)
+        x, y = (np.load(path, mmap_mode="r").shape for path in (self.x, self.y))
+        if len(x) != 2:
+            raise BadInput("x", x, f"{self.x.name} is no table", "give rows and columns")
+        if y != x[:1]:
+            raise BadInput("y", y, f"not one target for each of {x[0]} rows", "give a vector")
+        return int(x[0]), int(x[1])
 
     def read(self, first: int, last: int) -> tuple[Array, Array]:
         """A copy of those rows."""
@@ -115,9 +119,14 @@ class Rows:
 
 def arrays(x: ArrayLike, y: ArrayLike) -> Arrays:
     """Rows in memory, checked."""
-    features, target = np.asarray(x, float), np.asarray(y)
+    try:
+        features, target = np.asarray(x, float), np.asarray(y)
+    except (TypeError, ValueError) as error:
+        raise BadInput("x", type(x).__name__, f"not numbers ({error})", "give a table of numbers") from None
     if features.ndim != 2:
         raise BadInput("x", features.shape, "not a table", "give rows and columns")
+    if not len(features):
+        raise BadInput("x", features.shape, "has no rows", "give some")
     if target.shape != features.shape[:1]:
         raise BadInput("y", target.shape, f"not one target for each of {len(features)} rows", "give a vector")
     bad = np.flatnonzero(~np.isfinite(features).all(axis=1))

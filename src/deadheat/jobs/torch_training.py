@@ -105,23 +105,28 @@ class TorchWork(Mixture):
         """One backward pass; or, where neighbouring tasks share chunks, one for each chunk that is new."""
         chunks, weights = self._tasks[task]
         numbers, parts = chunks.tolist(), weights[:, 0].tolist()
-        if not self._reuse:
+        whole = np.iscomplexobj(weights)  # a backward pass has real weights only
+        if not self._reuse and not whole:
             return self._backward(numbers, parts, token)
         for number in numbers:
             if number not in self._known:
                 self._known[number] = self._backward([number], [1.0], token)
-        mixed = sum(part * self._known[number] for number, part in zip(numbers, parts, strict=True))
-        return np.asarray(mixed, self._known[numbers[0]].dtype)
+        kind = np.result_type(self._known[numbers[0]].dtype, np.complex64 if whole else np.float32)
+        return np.asarray(sum(part * self._known[n] for n, part in zip(numbers, parts, strict=True)), kind)
 
     def _backward(self, numbers: Sequence[int], parts: Sequence[float], token: Token) -> Array:
         self._model.zero_grad(set_to_none=True)
         total: Any = 0.0
         for number, part in zip(numbers, parts, strict=True):
-            for piece, data in self._stock[number]:
+            for piece, data in self.piece(number):
                 token.check()
-                x, y = self._samples(piece, data)
-                torch.manual_seed(hash((self._batches.seed, self._iteration, piece)) % 2**63)  # for dropout
-                total = total + part * self._loss(self._model(x), y) * (len(x) / self._batches.size)
+                try:
+                    x, y = self._samples(piece, data)
+                    torch.manual_seed(hash((self._batches.seed, self._iteration, piece)) % 2**63)  # for dropout
+                    total = total + part * self._loss(self._model(x), y) * (len(x) / self._batches.size)
+                except Exception as error:
+                    error.add_note(f"chunk {number}")
+                    raise
         total.backward()
         gradient = [
             torch.zeros(p.numel(), dtype=p.dtype) if p.grad is None else p.grad.reshape(-1)
@@ -163,10 +168,14 @@ class Training:
         whole("iterations", iterations, "give the number of steps")
         _refuse_statistics(model)
         _same_parameters(model, optimizer)
+        if isinstance(dataset, tuple) and len({len(tensor) for tensor in dataset}) > 1:
+            raise BadInput(
+                "dataset", [len(tensor) for tensor in dataset], "of different lengths", "give a y for each x"
+            )
         rows = len(dataset[0]) if isinstance(dataset, tuple) else len(dataset)  # type: ignore[arg-type]
         count = min(whole("chunks", chunks, "give into how many pieces the samples are cut"), rows)
-        if batch is not None and not count <= whole("batch", batch, "give the rows of a mini-batch") <= rows:
-            problem = f"not between the {count} chunks and the {rows} rows"
+        if batch is not None and (whole("batch", batch, "give the rows of a mini-batch") > rows or batch % count):
+            problem = f"no multiple of the {count} chunks, up to the {rows} rows"
             raise BadInput(
                 "batch", batch, problem, "every chunk gives the same number of rows: take a multiple of chunks"
             )
@@ -218,7 +227,9 @@ def _step(state: Trained, total: Array, iteration: int) -> Trained:
     place = 0
     for p in model.parameters():
         if p.requires_grad:
-            p.grad = torch.as_tensor(np.array(total[place : place + p.numel()])).to(p.dtype).reshape(p.shape)
+            p.grad = (
+                torch.as_tensor(np.array(total[place : place + p.numel()])).to(p.dtype).reshape(p.shape).to(p.device)
+            )
             place += p.numel()
     optimizer.step()
     return Trained(model, optimizer, (*state.losses, loss))

@@ -48,7 +48,7 @@ def live_view(run: Run, title: str, now: float) -> Group:
     """Title, workers and progress."""
     horizon = run.horizon
     end = horizon.run_ends(now)
-    told = "" if end is None else f"ends in {seconds(end.low - now)} to {seconds(end.high - now)}"
+    told = "" if end is None else f"at most {seconds(end.low - now)} to {seconds(end.high - now)} to go"
     line = Table.grid(padding=(0, 1))
     line.add_row(
         f"job {horizon.done + 1} of {len(horizon.iterations)}",

@@ -1,11 +1,11 @@
 """What does happen: the pure master, and the engines that give it time and workers."""
 
-from deadheat.runtime.driver import Converged, Delivery, NoWorkers
+from deadheat.runtime.driver import Converged, Delivery, JobFailed, NobodyCame, NoWorkers
 from deadheat.runtime.engines.local import LocalEngine
 from deadheat.runtime.engines.ray import RayEngine, RayMissing
 from deadheat.runtime.job import Job
 from deadheat.runtime.measuring import Measured, measure
-from deadheat.runtime.pools import JobFailed, Pool
+from deadheat.runtime.pools import Pool
 from deadheat.runtime.runs import Run, run
 from deadheat.runtime.schedules import SCHEDULES
 
@@ -18,6 +18,7 @@ __all__ = [
     "LocalEngine",
     "Measured",
     "NoWorkers",
+    "NobodyCame",
     "Pool",
     "RayEngine",
     "RayMissing",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import math
+import pickle
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -46,6 +47,23 @@ from deadheat.runtime.worker_loop import told
 Step = Callable[[Any, Any, int], Any]
 
 
+class NobodyCame(DeadheatError):
+    """No worker was ready in time."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(
+            f"no worker came within {seconds:g} s: is there room for them (CPUs, GPUs, memory), and can they start?"
+        )
+
+
+class JobFailed(DeadheatError):
+    """A job that could not be finished; `delivery` has its last state."""
+
+    def __init__(self, delivery: Delivery) -> None:
+        super().__init__(f"job {delivery.name or delivery.job}: {delivery.error}")
+        self.delivery = delivery
+
+
 class NoWorkers(DeadheatError):
     """Every worker has died, again and again, and none is replaced any more."""
 
@@ -74,6 +92,12 @@ class Task:
     over: bool = False  # it was done before: a checkpoint says so
     blind: bool = False  # on sampled time, without results
     share: Callable[[Any], Any] | None = None  # what workers see of the state; all of it by default
+
+    @property
+    def signature(self) -> str:
+        """What tells it from other jobs, for checkpoints: its name, its code and its length."""
+        code = self.brief.code
+        return f"{self.name} ({code.family}, {code.critical} of {code.total}, {self.brief.iterations} iterations)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,11 +163,13 @@ class Driver:
         heapq.heappush(self._arrivals, (at, job))
 
     def gather(self, workers: int, patience: float = 30.0) -> int:
-        """Wait until so many workers are there, at most so long; how many are."""
+        """Wait until so many workers are there, at most so long; how many are. Raises NobodyCame where none is."""
         until = self.engine.now() + patience
         while len(self.master.alive) < workers and (left := until - self.engine.now()) > 0:
             for event in self.engine.wait(left):
                 self.act(event)
+        if not self.master.alive:
+            raise NobodyCame(patience)
         return len(self.master.alive)
 
     @property
@@ -185,6 +211,8 @@ class Driver:
                 self._deliver(job, None)
             else:
                 self.act(Arrived(job, now))
+        if self._delivered:
+            timeout = 0.0  # somebody waits for these
         for event in self.engine.wait(self._patience(now, timeout)):
             self.act(event)
         deadline = self.master.deadline
@@ -261,8 +289,11 @@ class Driver:
         try:
             answer = None if task.blind else code.decode(results)
             state = task.step(task.state, answer, ticket.iteration)
-        except (IllConditioned, Overflowed):
-            return Refused(ticket, self.engine.now())
+        except Overflowed as error:
+            why = f"{error}; the numbers grow beyond all bounds: take a smaller rate"
+            return Refused(ticket, self.engine.now(), hopeless=f"iteration {ticket.iteration}: {why}")
+        except IllConditioned as error:
+            return Refused(ticket, self.engine.now(), why=str(error))
         except Undecodable as error:
             needed = sorted({piece for one in error.rejected for piece in task.work.needs(one)})
             why = f"numbers that are not finite, from chunks {needed}"
@@ -274,7 +305,10 @@ class Driver:
         task.iteration = ticket.iteration + 1
         task.over = over or task.iteration >= task.brief.iterations
         if self.checkpoints is not None and (task.over or self.checkpoints.due(task.iteration)):
-            self.checkpoints.save(ticket.job, Saved(task.name, task.iteration, task.state, task.over))
+            try:
+                self.checkpoints.save(ticket.job, Saved(task.signature, task.iteration, task.state, task.over))
+            except (pickle.PicklingError, TypeError, AttributeError) as error:
+                return Refused(ticket, self.engine.now(), hopeless=f"its state cannot be saved: {told(error)}")
         return Resolved(ticket, self.engine.now(), over)
 
     def _deliver(self, job: int, error: str | None) -> None:

@@ -40,6 +40,8 @@ class Horizon:
         match news:
             case Assign(ticket=ticket) if (ticket.job, ticket.iteration) != (self._job, self._next):
                 self._begin(ticket, at)
+            case Resolved(ticket=ticket, over=True) if ticket.job == self._job:
+                self._stated, self._next = [], ticket.iteration + 1  # it converged: what was stated was for the most
             case Resolved(ticket=ticket) if ticket.job == self._job:
                 took = (at - self._last) / self._scale(self._job)
                 self._pace.add(took, took * took)

@@ -68,6 +68,8 @@ class Job:
 
     def __post_init__(self) -> None:
         whole("iterations", self.iterations, "give how often to iterate")
+        if not hasattr(self.chunks, "__len__") or not hasattr(self.chunks, "__getitem__"):
+            raise BadInput("chunks", self.chunks, "not a list", "give the data in pieces")
         if len(self.chunks) == 0:
             raise BadInput("chunks", self.chunks, "no data", "give at least one chunk")
         for field in ("compute", "step"):

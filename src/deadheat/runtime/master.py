@@ -36,6 +36,8 @@ from deadheat.runtime.messages import (
 from deadheat.runtime.schedules import View
 
 EXPLORED = 10  # iterations after which workers without a share get a task, to see whether they have become faster
+KEPT = 8  # jobs that are over and still known, for late news
+OPENING = 20.0  # seconds that a worker has for the first result of a job at least: it may have to import much
 MOST_ERRORS = 2  # times that a task may fail, or give no number, before its job is given up
 
 
@@ -60,8 +62,10 @@ class Master:
         self._thrown: dict[int, int] = {}  # of a task, how often its result was thrown away
         self._by: dict[int, int] = {}  # of a task, who brought its result
         self._silent: set[int] = set()  # taken for lost because of their silence
+        self._opened: set[tuple[int, int]] = set()  # workers that have brought a result of a job
         self._longer: dict[int, float] = {}  # how many times the usual patience a worker has, after that
         self._enough = 0  # results below which resolving is not tried again
+        self._why = ""  # it was refused
 
     def introduce(self, job: int, brief: Brief, iteration: int = 0) -> None:
         """Make a job known before it arrives; iteration: where it goes on, for one that was begun before."""
@@ -120,7 +124,7 @@ class Master:
         """Open an iteration: everybody's share, and the purge of those who get none."""
         brief = self._briefs[ticket.job]
         busy = {w for w, tasks in self._left.items() if tasks}
-        self.ticket, self._resolving, self._enough = ticket, False, brief.code.fewest
+        self.ticket, self._resolving, self._enough, self._why = ticket, False, brief.code.fewest, ""
         self._done, self._given, self._errors, self._thrown = set(), set(), {}, {}
         self._left, self._asked, self._heard = {}, {}, {}
         workers = sorted(self.alive)
@@ -149,12 +153,21 @@ class Master:
         ticket = event.ticket
         brief = self._briefs[ticket.job]
         if event.over or ticket.iteration + 1 >= brief.iterations:
+            self._drop(ticket.job)
             return [Deliver(ticket.job), *self._next_job(event.at)]
         return self._begin(Ticket(ticket.job, ticket.iteration + 1), event.at, ticket)
 
     def _give_up(self, reason: str, at: float) -> list[Command]:
         assert self.ticket is not None
-        return [Abandon(self.ticket.job, reason), *self._next_job(at)]
+        job = self.ticket.job
+        self._drop(job)
+        return [Abandon(job, reason), *self._next_job(at)]
+
+    def _drop(self, job: int) -> None:
+        """A job that is over is forgotten; its size is kept while late news of it may come."""
+        self._opened = {(worker, known) for worker, known in self._opened if known > job - KEPT}
+        for old in [known for known in self._briefs if known < job - KEPT]:
+            del self._briefs[old], self._first[old]
 
     # News of workers
 
@@ -177,6 +190,7 @@ class Master:
         self._done.add(event.task)
         self._by[event.task] = worker
         self._longer.pop(worker, None)
+        self._opened.add((worker, event.ticket.job))
         if self._resolving:
             return commands
         if len(self._done) >= self._enough and brief.code.decodable(self._done):
@@ -226,6 +240,7 @@ class Master:
 
     def _forget(self, worker: int) -> None:
         self.alive.discard(worker)
+        self._opened = {(one, job) for one, job in self._opened if one != worker}
         self._left.pop(worker, None)
         self._asked.pop(worker, None)
 
@@ -256,11 +271,7 @@ class Master:
             names = " and ".join(map(self.estimates.name, sorted(self._errors[hopeless[0]])))
             told = f"task {hopeless[0]} gave what cannot be used, {MOST_ERRORS} times, on {names}: {event.why}"
             return self._give_up(told, event.at)
-        self._enough = len(self._done) + 1
-        brief = self._briefs[event.ticket.job]
-        if len(self._done) >= self._enough and brief.code.decodable(self._done):
-            self._resolving = True
-            return [Resolve(event.ticket, frozenset(self._done))]
+        self._enough, self._why = len(self._done) + 1, event.why
         return self._repair(event.at)
 
     def _tick(self, at: float) -> list[Command]:
@@ -277,6 +288,8 @@ class Master:
         assert self.ticket is not None
         spec = self._briefs[self.ticket.job].spec
         patience = self.estimates.patience(worker, spec.work * (1 + spec.lead))
+        if (worker, self.ticket.job) not in self._opened:
+            patience = max(patience, OPENING)
         return self._heard[worker] + patience * self._longer.get(worker, 1.0)
 
     def _repair(self, at: float) -> list[Command]:
@@ -291,7 +304,8 @@ class Master:
         if not missing:
             if any(self._left.values()):
                 return []
-            return self._give_up(f"all {len(self._done)} results together do not determine the iteration", at)
+            told = f"all {len(self._done)} results together do not determine the iteration"
+            return self._give_up(f"{told}: {self._why}" if self._why else told, at)
         wanted: dict[int, list[int]] = {}
         for task in missing:
             if len(coming) >= self._enough and brief.code.decodable(coming):

@@ -19,10 +19,11 @@ MOST_ROUNDS = 100_000
 
 
 class NothingMeasured(DeadheatError):
-    """No worker finished a task."""
+    """No worker finished two tasks."""
 
-    def __init__(self, seconds: float) -> None:
-        super().__init__(f"no worker finished two tasks within {seconds:g} s: give --seconds more, or smaller chunks")
+    def __init__(self, seconds: float, error: str) -> None:
+        why = error or "measure longer, or cut the data into smaller chunks"
+        super().__init__(f"no worker finished two tasks within {seconds:g} s: {why}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,5 +78,5 @@ def measure(
     names = setup.known.names
     found = {names[w]: sample for w, sample in sorted(samples.items()) if len(sample.work) > 1}
     if not found:
-        raise NothingMeasured(seconds)
+        raise NothingMeasured(seconds, next((one.error for one in samples.values() if one.error), ""))
     return Measured(found, [name for name in names if name not in found])

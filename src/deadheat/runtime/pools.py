@@ -9,23 +9,14 @@ from types import TracebackType
 from typing import Unpack
 
 from deadheat.coding import Code
-from deadheat.errors import DeadheatError
 from deadheat.model import Cluster
-from deadheat.runtime.driver import Delivery, Driver, Task
+from deadheat.runtime.driver import Delivery, Driver, JobFailed, Task
 from deadheat.runtime.engine import Engine
 from deadheat.runtime.job import Workable
 from deadheat.runtime.probing import PROBED, probe
 from deadheat.runtime.setups import Setup, Ways
 
 TURN = 0.02  # seconds after which the background looks for new jobs
-
-
-class JobFailed(DeadheatError):
-    """A job that could not be finished; `delivery` has its last state."""
-
-    def __init__(self, delivery: Delivery) -> None:
-        super().__init__(f"job {delivery.name or delivery.job}: {delivery.error}")
-        self.delivery = delivery
 
 
 class Pool:
@@ -49,6 +40,7 @@ class Pool:
         self._coming: queue.SimpleQueue[tuple[Task, Future[Delivery]]] = queue.SimpleQueue()
         self._futures: dict[int, Future[Delivery]] = {}
         self._ending = threading.Event()
+        self._gate = threading.Lock()
         self._thread = threading.Thread(target=self._work, name="deadheat-pool", daemon=True)
         self._thread.start()
 
@@ -57,15 +49,23 @@ class Pool:
 
         code: of this job, instead of the pool's.
         """
-        if self._ending.is_set():
-            raise RuntimeError("the pool is closed")
         future: Future[Delivery] = Future()
-        self._coming.put((self._setup.task(job, code), future))
+        task = self._setup.task(job, code)
+        with self._gate:
+            if self._ending.is_set():
+                raise RuntimeError("the pool is closed")
+            self._coming.put((task, future))
         return future
+
+    @property
+    def closed(self) -> bool:
+        """Whether it takes no more jobs."""
+        return self._ending.is_set()
 
     def close(self) -> None:
         """Finish what was submitted, then end the workers."""
-        self._ending.set()
+        with self._gate:
+            self._ending.set()
         self._thread.join()
 
     def __enter__(self) -> Pool:
@@ -78,9 +78,10 @@ class Pool:
         """Take a job; before the first one, workers of whom nothing is known are probed."""
         job = self._driver.take(task)
         self._futures[job] = future
-        if job == 0 and self._setup.guessed:
+        if job == 0:
             self._driver.gather(len(self._setup.known))
-            probe(self._driver, job, PROBED)
+            if self._setup.guessed:
+                probe(self._driver, job, PROBED)
         self._driver.arrive(job, self._driver.engine.now())
 
     def _work(self) -> None:
@@ -97,11 +98,14 @@ class Pool:
                     else:
                         future.set_exception(JobFailed(delivery))
         except BaseException as error:
-            self._ending.set()
+            with self._gate:
+                self._ending.set()
+            waiting = list(self._futures.values())
             while not self._coming.empty():
-                self._futures[-len(self._futures) - 1] = self._coming.get()[1]
-            for future in self._futures.values():
-                future.set_exception(error)
-            raise
+                waiting.append(self._coming.get()[1])
+            for future in waiting:
+                if not future.done():
+                    future.set_exception(error)
         finally:
-            self._driver.engine.close()
+            if isinstance(self._setup.engine, str):
+                self._driver.engine.close()

@@ -8,6 +8,7 @@ import numpy as np
 
 from deadheat.runtime.driver import Driver
 from deadheat.runtime.messages import Event, Failed, Finished, Joined, Lost, Stopped, Ticket, Void
+from deadheat.runtime.worker_loop import told
 from deadheat.simulation.statistics import Interval, interval
 
 AT_ONCE = 2  # tasks of a worker per round: the first also tells the way to it, the second only its speed
@@ -22,6 +23,7 @@ class Sample:
 
     work: list[float] = field(default_factory=list)
     comm: list[float] = field(default_factory=list)
+    error: str = ""  # the last thing that went wrong
 
     @property
     def mean(self) -> Interval:
@@ -50,7 +52,10 @@ def probe(driver: Driver, job: int, rounds: int, seconds: float = PATIENCE) -> d
     samples = {worker: Sample() for worker in under_way}
     engine, voided = driver.engine, False
     end = engine.now() + seconds
-    under_way = {worker: one for worker, one in under_way.items() if one.begin(driver, job)}
+    for worker, one in list(under_way.items()):
+        samples[worker].error = one.begin(driver, job)
+        if samples[worker].error:
+            del under_way[worker]
     while under_way:
         if engine.now() >= end:
             if voided:
@@ -66,7 +71,7 @@ def probe(driver: Driver, job: int, rounds: int, seconds: float = PATIENCE) -> d
                     | Failed(worker=worker, ticket=t)
                 ) if worker in under_way and t == (job, -1, under_way[worker].number):
                     one = under_way[worker]
-                    if one.number > 0 or rounds == 1:
+                    if one.number > 0 or rounds == 1 or isinstance(event, Failed):
                         one.count(driver, job, event, samples[worker])
                     one.left -= 1
                     if not one.left and one.number + 1 < rounds and not voided:
@@ -92,17 +97,17 @@ class _Round:
     sent: float = 0.0
     heard: bool = False
 
-    def begin(self, driver: Driver, job: int) -> bool:
-        """Send the order: other tasks in every round, and other ones for every worker. Whether it could be sent."""
+    def begin(self, driver: Driver, job: int) -> str:
+        """Send the order: other tasks in every round, and other ones for every worker. Why it could not be sent."""
         total = driver.brief(job).code.total
         first = self.worker * total // max(len(driver.master.alive), 1) + self.number * AT_ONCE
         tasks = tuple((first + i) % total for i in range(min(AT_ONCE, total)))
         self.left, self.sent = len(tasks), driver.engine.now()
         try:
             driver.order(self.worker, Ticket(job, -1, self.number), tasks)
-        except Exception:  # what cannot be sent: the run will say so
-            return False
-        return True
+        except Exception as error:  # a lock in a closure, say
+            return f"it cannot be sent to workers: {told(error)}"
+        return ""
 
     def count(self, driver: Driver, job: int, event: Event, sample: Sample) -> None:
         """Take what was heard into the sample and the estimates; a task that was put down is longer than it was."""
@@ -117,5 +122,7 @@ class _Round:
                     self.heard = True
                 sample.work.append(seconds / units)
                 estimate.finished(seconds, units)
+            case Failed(error=error):
+                sample.error = error
             case Stopped(seconds=seconds, complete=False, first=first) if seconds > 0:
                 estimate.cut_off(seconds, spec.work * (1 + spec.lead if first else 1))

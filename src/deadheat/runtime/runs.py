@@ -11,11 +11,11 @@ from typing import Any, Unpack
 import numpy as np
 
 from deadheat.coding import Code
-from deadheat.errors import BadInput
+from deadheat.errors import BadInput, DeadheatError, finite
 from deadheat.model import Cluster, Trace
 from deadheat.runtime.briefs import Brief
 from deadheat.runtime.checkpoints import Checkpoints
-from deadheat.runtime.driver import Delivery, Driver, Listener
+from deadheat.runtime.driver import Delivery, Driver, JobFailed, Listener
 from deadheat.runtime.engine import Engine
 from deadheat.runtime.horizons import Horizon
 from deadheat.runtime.job import Workable
@@ -26,9 +26,16 @@ from deadheat.runtime.records import Record
 from deadheat.runtime.setups import Setup, Ways
 
 
+class EndedEarly(DeadheatError):
+    """A run that was closed before its end is asked for more."""
+
+    def __init__(self, done: int) -> None:
+        super().__init__(f"the run was ended after {done} jobs: begin another one for the rest")
+
+
 @dataclass(eq=False)
 class Run:
-    """A run under way: iterate over it for deliveries as they come; the rest is known when it is over."""
+    """A run under way. It goes on while it is iterated over, or waited for; the rest is known when it is over."""
 
     driver: Driver
     record: Record
@@ -38,11 +45,14 @@ class Run:
     own_engine: bool
     emulation: str
     deliveries: list[Delivery] = field(default_factory=list)
+    closed: bool = False
 
     def __iter__(self) -> Iterator[Delivery]:
         """Deliveries in order; workers that were started for this run are ended after the last."""
         try:
             while self.driver.busy:
+                if self.closed:
+                    raise EndedEarly(len(self.deliveries))
                 for delivery in self.driver.turn(None):
                     self.deliveries.append(delivery)
                     yield delivery
@@ -57,13 +67,23 @@ class Run:
 
     def close(self) -> None:
         """End the workers, if they were started for this run."""
+        self.closed = True
         if self.own_engine:
             self.driver.engine.close()
 
+    def __enter__(self) -> Run:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     @property
     def state(self) -> Any:
-        """The last state of the last job, when all are done."""
-        return self.wait().deliveries[-1].state
+        """The last state of the last job, when all are done. Raises JobFailed where it could not be finished."""
+        last = self.wait().deliveries[-1]
+        if last.error is not None:
+            raise JobFailed(last)
+        return last.state
 
     @property
     def trace(self) -> Trace:
@@ -78,7 +98,7 @@ class Run:
         }  # fmt: skip
         return Trace(arrival, start, end, self.record.timeline(self.origin), about)
 
-    @cached_property
+    @property
     def workers(self) -> Cluster:
         """The workers as they were measured."""
         return self.driver.master.estimates.cluster(range(len(self.cluster)))
@@ -163,15 +183,20 @@ def run(
     jobs: list[Workable] = list(job) if isinstance(job, Sequence) else [job]
     if not jobs:
         raise BadInput("job", job, "nothing to run", "give a Job")
-    if arrivals is not None and len(arrivals) != len(jobs):
-        raise BadInput("arrivals", len(arrivals), f"for {len(jobs)} jobs", "give one time for each")
+    for one in jobs:
+        if not callable(getattr(one, "prepare", None)):
+            raise BadInput("job", one, "not a job", "give a dh.Job, or one of deadheat.jobs")
+    if arrivals is not None:
+        _check_arrivals(arrivals, len(jobs))
+    if (code is not None and not isinstance(code, (Code, Sequence))) or isinstance(code, str):
+        raise BadInput("code", code, "not a code", "give one of dh.codes, such as dh.codes.cyclic(12, 2)")
     given = [code] * len(jobs) if code is None or isinstance(code, Code) else list(code)
     if len(given) != len(jobs):
         raise BadInput("code", len(given), f"for {len(jobs)} jobs", "give one code, or one for each")
     setup = Setup(cluster, None, engine, **ways)
     tasks = [setup.task(one, its) for one, its in zip(jobs, given, strict=True)]
     store = Checkpoints(Path(checkpoint)) if isinstance(checkpoint, (str, Path)) else checkpoint
-    saved = [None if store is None else store.load(n, t.name) for n, t in enumerate(tasks)]
+    saved = [None if store is None else store.load(n, t.signature) for n, t in enumerate(tasks)]
     for task, known in zip(tasks, saved, strict=True):
         if known is not None:
             task.state, task.iteration, task.over = known.state, known.iteration, known.over
@@ -197,6 +222,14 @@ def run(
     horizon = Horizon(ends, times, outlooks)
     driver.listeners.append(horizon)
     return Run(driver, record, horizon, now, origin, isinstance(engine, str), setup.emulation)
+
+
+def _check_arrivals(arrivals: Sequence[float], jobs: int) -> None:
+    if len(arrivals) != jobs:
+        raise BadInput("arrivals", len(arrivals), f"for {jobs} jobs", "give one time for each")
+    for before, at in zip([0.0, *arrivals], arrivals, strict=False):
+        if finite("arrivals", at, "give seconds after the start", least=0.0) < before:
+            raise BadInput("arrivals", at, f"comes after {before:g}", "give the jobs in the order of their arrival")
 
 
 def _outlooks(cluster: Cluster, briefs: Sequence[Brief], seed: int) -> dict[int, Outlook]:

@@ -74,8 +74,18 @@ class Setup:
     memory: float = math.inf
 
     def __post_init__(self) -> None:
+        if self.cluster is not None and not isinstance(self.cluster, Cluster):
+            raise BadInput("cluster", self.cluster, "not a Cluster", "give dh.Cluster([...]), or workers=2")
+        if isinstance(self.memory, bool) or not isinstance(self.memory, (int, float)):
+            raise BadInput("memory", self.memory, "not a number", "give bytes, such as 1e9")
+        if self.emulate and not isinstance(self.engine, str):
+            raise BadInput("emulate", True, "an engine of your own has its workers", "give them emulations")
         self.guessed = self.cluster is None
         self.known = self._workers() if self.cluster is None else self.cluster
+        if isinstance(self.engine, Sized) and not isinstance(self.engine, str) and len(self.engine) != len(self.known):
+            raise BadInput(
+                "cluster", len(self.known), f"workers, and the engine has {len(self.engine)}", "let them agree"
+            )
         if self.workers not in (None, len(self.known)):
             raise BadInput("workers", self.workers, f"the cluster has {len(self.known)}", "leave it out")
         if isinstance(self.engine, str) and self.engine not in ENGINES:

@@ -85,6 +85,11 @@ class Stocked:
         """Take a piece."""
         self._stock[number] = piece
 
+    def piece(self, number: int) -> Any:
+        """A piece; raises where it could not be read."""
+        found = self._stock[number]
+        return found.load() if isinstance(found, Unread) else found
+
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_stock": {}}
 
@@ -157,6 +162,9 @@ class ChunkWork(Mixture):
                 self._known[chunk] = self._result(chunk, token)
             value = self._known[chunk]
             if self._parts > 1:
+                if value.size % self._parts:
+                    told = f"the code cuts results into {self._parts} parts, and one of {value.size} numbers cannot be"
+                    raise ValueError(f"{told}: pad it, or take codes.cyclic")
                 piece = row @ np.reshape(value, (self._parts, -1))
             else:
                 piece = value if row[0] == 1 else row[0] * value
@@ -167,8 +175,7 @@ class ChunkWork(Mixture):
     def _result(self, chunk: int, token: Token) -> Array:
         more = (token,) if self._wants_token else ()
         total: Array | None = None
-        pieces = self._stock[chunk]
-        for number, piece in enumerate([pieces] if isinstance(pieces, Unread) else pieces):
+        for number, piece in enumerate(self.piece(chunk)):
             try:
                 value = np.asarray(self._compute(self._state, self._loaded.get((chunk, number), piece), *more))
             except Exception as error:

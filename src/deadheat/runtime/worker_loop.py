@@ -98,4 +98,5 @@ def told(error: Exception) -> str:
     """The error in one line, with the place in the user's code and what was noted on the way."""
     last = traceback.extract_tb(error.__traceback__)[-1]
     notes = "".join(f", {note}" for note in getattr(error, "__notes__", ()))
-    return f"{type(error).__name__}: {error} ({last.filename.rpartition('/')[2]}:{last.lineno}{notes})"
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text} ({last.filename.rpartition('/')[2]}:{last.lineno}{notes})"

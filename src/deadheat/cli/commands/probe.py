@@ -45,13 +45,13 @@ def probe(
         place = engine_of(EngineSpec(), engine, address, False, None)
         if emulate:
             raise BadInput("--emulate", True, "there are no laws to emulate", "name a scenario FILE with workers")
-        found, text = _without_file(job, workers, place, seconds), ""
+        found, text, emulated = _without_file(job, workers, place, seconds), "", False
     else:
         if workers is not None:
             raise BadInput("--workers", workers, "the scenario has its own", "leave it out")
-        found, text = _of_file(file, job, engine, address, emulate, seconds, seed)
+        found, text, emulated = _of_file(file, job, engine, address, emulate, seconds, seed)
     told = f"Measured by deadheat {__version__} for {seconds:g} s, all workers at once"
-    tables = found.toml(told + (" (emulated workers)." if emulate else "."))
+    tables = found.toml(told + (" (emulated workers)." if emulated else "."))
     if out is not None:
         write_text(with_workers(text, tables) if text else tables, out)
     if json:
@@ -68,9 +68,9 @@ def _without_file(job: str | None, workers: int | None, place: EngineSpec, secon
 
 def _of_file(
     file: Path, job: str | None, engine: str | None, address: str | None, emulate: bool, seconds: float, seed: int
-) -> tuple[Measured, str]:
+) -> tuple[Measured, str, bool]:
     scenario = read_scenario(file)
-    place = engine_of(scenario.engine, engine, address, emulate, None)
+    place = replace(engine_of(scenario.engine, engine, address, emulate, None), speedup=1.0)  # as the file has them
     scenario = replace(scenario, engine=place, job=scenario.job if job is None else python_job(job))
     made = assemble(scenario, 1, seed, folder=file.parent)
     with spinner("measuring"):
@@ -78,4 +78,4 @@ def _of_file(
             made.jobs[0], made.cluster, made.code, place.kind, seconds=seconds, work=made.work, emulate=place.emulate,
             seed=seed, quotas=place.quotas or None, address=place.address or None,
         )  # fmt: skip
-    return found, file.read_text(encoding="utf-8")
+    return found, file.read_text(encoding="utf-8"), bool(place.emulate or place.quotas)

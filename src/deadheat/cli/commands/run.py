@@ -68,7 +68,8 @@ def run(
         policy=made.policy, schedule=made.schedule, gamma=made.gamma, work=made.work, adapt=not fixed,
         emulate=place.emulate, seed=seed, quotas=place.quotas or None, address=place.address or None,
     )  # fmt: skip
-    what = f"{made.code.family}, K = {made.code.critical} of {made.code.total}, {made.policy} split, {made.schedule}"
+    split = made.policy if isinstance(made.policy, str) else "given"
+    what = f"{made.code.family}, K = {made.code.critical} of {made.code.total}, {split} split, {made.schedule}"
     with watched(under_way, f"{file.name}: {what}"):
         for delivery in under_way:
             if delivery.error is not None:
@@ -77,7 +78,7 @@ def run(
     _write(under_way, about, out, timeline, report)
     if save is not None:
         done = [one for one in under_way.deliveries if one.error is None]
-        write_arrays({one.name or f"job {one.job}": result_of(one.state) for one in done}, save)
+        write_arrays({f"job {one.job + 1}": result_of(one.state) for one in done}, save)
     outcome = under_way.outcome
     if json:
         print(to_json(run_json(outcome, about)))

@@ -48,6 +48,7 @@ from deadheat.runtime.work import Broken, Unread
 from deadheat.runtime.worker_loop import WorkerLoop, told
 
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+_starting = threading.Lock()  # two pools may start workers at the same moment
 GRACE = 2.0  # seconds that workers have to end by themselves
 
 
@@ -269,19 +270,20 @@ class LocalEngine:
 @contextlib.contextmanager
 def _for_a_worker() -> Iterator[None]:
     """Children that start meanwhile use one thread of linear algebra, and do not run the user's script."""
-    before = {name: os.environ.get(name) for name in ONE_THREAD}
-    script = sys.modules["__main__"]
-    os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
-    sys.modules["__main__"] = ModuleType("__main__")
-    try:
-        yield
-    finally:
-        sys.modules["__main__"] = script
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
+    with _starting:
+        before = {name: os.environ.get(name) for name in ONE_THREAD}
+        script = sys.modules["__main__"]
+        os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
+        sys.modules["__main__"] = ModuleType("__main__")
+        try:
+            yield
+        finally:
+            sys.modules["__main__"] = script
+            for name, value in before.items():
+                if value is None:
+                    del os.environ[name]
+                else:
+                    os.environ[name] = value
 
 
 def _serve(pipe: Connection, emulation: Emulation | None) -> None:
@@ -290,7 +292,8 @@ def _serve(pipe: Connection, emulation: Emulation | None) -> None:
     loop, shelf = WorkerLoop(emulation), Shelf()
     letters: queue.SimpleQueue[Letter] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(pipe, loop, letters, shelf), daemon=True).start()
-    pipe.send_bytes(pickle.dumps(("ready", None), 5))
+    with contextlib.suppress(OSError):  # it was closed before we were ready
+        pipe.send_bytes(pickle.dumps(("ready", None), 5))
     last: Ticket | None = None
     while True:
         for kind, ticket, rest in loop.follow(letters.get()):
