@@ -10,7 +10,7 @@ run: .venv/ready
 
 test: .venv/ready-dev
 	@echo "test: the whole suite"
-	@$(BIN)/pytest -n auto --dist loadgroup
+	@$(BIN)/pytest -n auto --dist loadfile
 
 check: .venv/ready-dev
 	@echo "check: ruff, mypy --strict, the house test"

@@ -33,17 +33,6 @@ from deadheat.model.laws import (
 settings.register_profile("deadheat", derandomize=True, deadline=None, max_examples=60, database=None)
 settings.load_profile("deadheat")
 
-# What starts workers of its own:
-LIVE = ("runtime", "jobs", "test_examples.py", "test_run_command.py", "test_demo_command.py", "test_docs.py")
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests that start processes of their own share one process of the suite (and one Ray); the rest is spread."""
-    for item in items:
-        if set(LIVE) & {*item.path.parts}:
-            item.add_marker(pytest.mark.xdist_group("live"))
-
-
 MEAN = 2.0
 SPECIMENS: dict[str, Law] = {
     "gamma": Gamma.from_moments(MEAN, 1.0),

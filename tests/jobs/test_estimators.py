@@ -17,8 +17,6 @@ from sklearn.utils.estimator_checks import check_estimator
 import deadheat as dh
 from deadheat.jobs.estimators import LinearRegressor, LogisticClassifier
 
-pytestmark = pytest.mark.xdist_group("live")  # they start workers
-
 Array = NDArray[Any]
 KINDS = {"linear": LinearRegressor, "logistic": LogisticClassifier}
 

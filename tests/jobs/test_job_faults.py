@@ -23,8 +23,6 @@ from deadheat.runtime.job import Job, Workable
 from deadheat.runtime.pools import Pool
 from deadheat.runtime.runs import run
 
-pytestmark = pytest.mark.xdist_group("live")  # they start workers
-
 Array = NDArray[Any]
 NAMED = dh.Cluster([dh.Worker(1e-3, 1e-4, name=name) for name in ("anna", "bert", "carl")])
 RNG = np.random.default_rng(0)

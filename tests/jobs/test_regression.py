@@ -24,8 +24,6 @@ from deadheat.jobs.steps import Adam, Descent, Lbfgs, step_named
 from deadheat.runtime.job import Job
 from deadheat.runtime.runs import run
 
-pytestmark = pytest.mark.xdist_group("live")  # some start workers
-
 Array = NDArray[Any]
 TWO = dh.Cluster.from_columns([1e-3] * 2, 1e-4)
 

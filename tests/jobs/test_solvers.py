@@ -19,8 +19,6 @@ from deadheat.runtime.job import Workable
 from deadheat.runtime.runs import run
 from deadheat.runtime.work import Token
 
-pytestmark = pytest.mark.xdist_group("live")  # they start workers
-
 Array = NDArray[Any]
 THREE = dh.Cluster.from_columns([1e-6, 2e-6, 3e-6], 1e-6)  # seconds per row, declared; they are as fast as they are
 

@@ -22,8 +22,6 @@ from deadheat.runtime.job import Job, Workable
 from deadheat.runtime.messages import Dismiss, Finished, Lost
 from deadheat.runtime.runs import Run, run
 
-pytestmark = pytest.mark.xdist_group("live")  # they start workers
-
 Array = NDArray[Any]
 CLUSTER = dh.Cluster([dh.Worker(4e-4 * times, 1e-4 * times, comm=2e-4) for times in (1.0, 1.5, 2.0, 3.0)])
 WORK = 30.0  # units of a plain iteration: about 5 ms on the four of them

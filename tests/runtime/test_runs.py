@@ -15,10 +15,10 @@ from descent import COLUMNS, descent, gradient, serial, step
 
 import deadheat as dh
 from deadheat.paper import worked_example
-from deadheat.runtime.driver import Converged
+from deadheat.runtime.driver import Converged, JobFailed
 from deadheat.runtime.job import Job
 from deadheat.runtime.messages import Assign, Deliver, Finished, Resolve
-from deadheat.runtime.pools import JobFailed, Pool
+from deadheat.runtime.pools import Pool
 from deadheat.runtime.runs import Run, run
 
 SCALE = 7.587  # of the worked example's times: an iteration takes 0.1 s instead of 0.7587

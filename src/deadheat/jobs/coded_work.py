@@ -45,6 +45,10 @@ class Encoding:
     plain: int
     coded: int
 
+    def __str__(self) -> str:
+        more = self.coded / max(self.plain, 1)
+        return f"The matrix was coded in {self.seconds:.3g} s and takes {more:.2f} times its memory."
+
     def break_even(self, plain_iteration: float, coded_iteration: float) -> float:
         """After how many iterations the encoding has paid; infinite where a coded one is not shorter."""
         saved = plain_iteration - coded_iteration

@@ -86,6 +86,9 @@ def run(
         screen = console()
         screen.print(f"{file.name} on {place.kind} workers: {what}\n", markup=False)
         print_run(outcome, screen)
+        encoding = getattr(made.jobs[0], "encoding", None)
+        if encoding is not None:
+            screen.print(str(encoding), markup=False)
     if outcome.failed:
         raise typer.Exit(1)
 
