@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 import deadheat as dh
 from benchmarks.timing import Row, median
-from deadheat.planning.scores import Moments
+from deadheat.planning.score import Moments
 
 WORKERS = 10**6
 Array = NDArray[np.float64]

@@ -26,7 +26,20 @@ from deadheat.model import (
     assignment_moments,
     laws,
 )
-from deadheat.planning import Moments, Quantile, choose, hcmm, mismatch, proportional, split, uniform
+from deadheat.planning import (
+    Moments,
+    Quantile,
+    Recruitment,
+    Unreachable,
+    choose,
+    fastest,
+    hcmm,
+    mismatch,
+    proportional,
+    recruit,
+    split,
+    uniform,
+)
 from deadheat.queueing import (
     Bound,
     Draw,
@@ -42,7 +55,7 @@ from deadheat.queueing import (
 )
 from deadheat.runtime import Converged, Delivery, Job, JobFailed, Measured, Pool, Run, measure, run
 from deadheat.simulation import Replay, Scheme, compare, replicate, simulate
-from deadheat.tuning import Choice, Plan, Ranking, Recruitment, Unreachable, fastest, plan, recruit, tune
+from deadheat.tuning import Choice, Plan, Ranking, plan, tune
 
 __version__ = "0.1.0"
 

@@ -12,7 +12,7 @@ import pytest
 import deadheat as dh
 from deadheat.cli.files import read_scenario
 from deadheat.coding import FAMILIES
-from deadheat.coding.shapes import KINDS
+from deadheat.coding.shape import KINDS
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 GOOD = """
@@ -76,7 +76,15 @@ def test_json_keeps_the_contract(deadheat: Any, file: Path) -> None:
     for row in (*made["ranking"], *made["frontier"]):
         assert {"family", "critical", "redundancy", "policy", "delay", "work_factor", "loads"} <= set(row)
         assert {"total", "settings", "schedule", "delay_interval", "judged", "iteration_mean"} <= set(row)
-        assert {"service_mean", "utilisation", "work", "lead", "toll", "overhead", "storage"} <= set(row)
+        assert {
+            "service_mean",
+            "utilisation",
+            "work",
+            "shared_chunks",
+            "seconds_per_task",
+            "overhead",
+            "storage",
+        } <= set(row)
         assert sum(row["loads"]) == row["total"] == round(row["critical"] * row["redundancy"])
         assert (row["judged"] == "exact") == (row["delay_interval"] is None)
     first = {row["family"]: row for row in reversed(made["ranking"])}
@@ -146,7 +154,7 @@ def test_schedules(deadheat: Any, tmp_path: Path) -> None:
             assert low < row["delay"] < high
     only = tune(deadheat, file, "--families", "uncoded,cyclic", "--schedules", "pull")
     assert {row["schedule"] for row in only["ranking"]} == {"pull"}
-    assert {row["lead"] for row in only["ranking"]} == {0}
+    assert {row["shared_chunks"] for row in only["ranking"]} == {0}
 
 
 def test_without_a_search_table_it_tries_the_usual() -> None:
@@ -174,7 +182,7 @@ def test_csv(deadheat: Any, file: Path, tmp_path: Path) -> None:
         rows = list(csv.DictReader(opened))
     assert [row["family"] for row in rows] == [row["family"] for row in made["ranking"]]
     assert [row["delay"] for row in rows] == [str(row["delay"]) for row in made["ranking"]]
-    for key in ("critical", "total", "redundancy", "policy", "schedule", "work_factor", "lead"):
+    for key in ("critical", "total", "redundancy", "policy", "schedule", "work_factor", "shared_chunks"):
         assert [row[key] for row in rows] == [str(row[key]) for row in made["ranking"]]
 
 
@@ -340,10 +348,26 @@ REFUSED = {  # what is changed in the file: (old, new, words that the message mu
         "condition = 10\n[stream]\nrate = 0.01",
         None,
     ),
-    "lead negative": ("[search]", "[code]\ncritical = 5\nlead = -1\n[search]", ["code.lead = -1", "at least 0"]),
-    "lead not whole": ("[search]", "[code]\ncritical = 5\nlead = 1.5\n[search]", ["code.lead = 1.5", "whole"]),
-    "toll negative": ("[search]", "[code]\ncritical = 5\ntoll = -1\n[search]", ["code.toll = -1", "at least 0"]),
-    "toll a text": ("[search]", '[code]\ncritical = 5\ntoll = "x"\n[search]', ["code.toll = 'x'", "not a number"]),
+    "shared_chunks negative": (
+        "[search]",
+        "[code]\ncritical = 5\nlead = -1\n[search]",
+        ["code.shared_chunks = -1", "at least 0"],
+    ),
+    "shared_chunks not whole": (
+        "[search]",
+        "[code]\ncritical = 5\nlead = 1.5\n[search]",
+        ["code.shared_chunks = 1.5", "whole"],
+    ),
+    "seconds_per_task negative": (
+        "[search]",
+        "[code]\ncritical = 5\ntoll = -1\n[search]",
+        ["code.seconds_per_task = -1", "at least 0"],
+    ),
+    "seconds_per_task a text": (
+        "[search]",
+        '[code]\ncritical = 5\ntoll = "x"\n[search]',
+        ["code.seconds_per_task = 'x'", "not a number"],
+    ),
     "table misspelt": ("[workload]", "[workloads]", ["workloads", "did you mean 'workload'?"]),
 }
 

@@ -19,7 +19,7 @@ import pytest
 from numpy.typing import NDArray
 
 from deadheat.coding import Code, IllConditioned, LinearCode, PeelingCode, Undecodable, encode
-from deadheat.coding.assembling import Grid
+from deadheat.coding.assemble import Grid
 
 Matrix = NDArray[Any]
 Pattern = tuple[int, ...]

@@ -6,7 +6,7 @@ import pytest
 
 import deadheat
 from deadheat.coding import FAMILIES, WAITING, codes, family
-from deadheat.coding.shapes import KINDS
+from deadheat.coding.shape import KINDS
 from deadheat.errors import BadInput
 
 

@@ -133,7 +133,7 @@ def test_work_and_storage_are_the_share_of_the_chunks_that_a_task_holds() -> Non
         held = [code.support(task)[0].size for task in range(code.total)]
         rows = cut(code) if code.kind == "linear" else 1  # a short-dot task is one row where the data has M
         assert code.cost.storage == pytest.approx(max(held) / chunks(code) / rows)
-        if not code.cost.lead:
+        if not code.cost.shared_chunks:
             assert code.cost.work == pytest.approx(np.mean(held) / chunks(code) / rows)
 
 
@@ -174,13 +174,13 @@ def test_with_reuse_neighbouring_tasks_pay_for_their_chunks_once(build: object) 
     assert np.array_equal(kept.rows, plain.rows)
     for first, kappa in ((0, 1), (3, 6), (18, 9)):
         together = {int(j) for i in range(kappa) for j in kept.support((first + i) % n)[0]}
-        assert (kappa + kept.cost.lead) * kept.cost.work == pytest.approx(len(together) / n)
+        assert (kappa + kept.cost.shared_chunks) * kept.cost.work == pytest.approx(len(together) / n)
     assert kept.cost.storage == plain.cost.storage
-    assert plain.cost.lead == 0
+    assert plain.cost.shared_chunks == 0
 
 
 def test_factor_counts_the_lead_of_every_active_worker() -> None:
-    assert Cost(0.1, 0.5, lead=5).factor(50, active=4) == pytest.approx((50 + 4 * 5) * 0.1)
+    assert Cost(0.1, 0.5, shared_chunks=5).factor(50, active=4) == pytest.approx((50 + 4 * 5) * 0.1)
     assert codes.cyclic(55, 5, reuse=True).cost.factor(50, 5) == pytest.approx((50 + 5 * 5) / 55)
 
 

@@ -11,7 +11,7 @@ from conformance import check_whole_numbers, patterns, trial
 from scipy import sparse
 
 from deadheat.coding import Code, LinearCode, codes, encode
-from deadheat.coding.recipes import AT_ONCE, Weights
+from deadheat.coding.recipe import AT_ONCE, Weights
 from deadheat.errors import BadInput
 
 SYSTEMATIC: dict[str, Callable[[], LinearCode]] = {

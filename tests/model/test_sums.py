@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import ArrayLike
 
+from deadheat.model.arrays import Array
 from deadheat.model.laws import (
     Deterministic,
     Empirical,
@@ -23,7 +24,6 @@ from deadheat.model.laws import (
     Weibull,
     sums_of,
 )
-from deadheat.model.laws.law import Array
 from deadheat.model.laws.sums import Closed, Lattice
 
 DRAWS = 40_000

@@ -13,9 +13,8 @@ from scipy import optimize
 
 import deadheat as dh
 from deadheat.paper import worked_example as paper
-from deadheat.planning import apportion, hcmm_redundancy
-from deadheat.planning.hcmm_loads import LEAST_SHIFT
-from deadheat.tuning import POLICIES, policy
+from deadheat.planning import POLICIES, apportion, hcmm_redundancy, policy
+from deadheat.planning.hcmm import LEAST_SHIFT
 
 Maker = Callable[[dh.Cluster, dh.CodeSpec], dh.Split]
 RIVALS: dict[str, Maker] = {"proportional": dh.proportional, "hcmm": dh.hcmm, "uniform": dh.uniform}
@@ -46,7 +45,7 @@ def test_proportional_forgets_distance_spread_and_size() -> None:
 def test_proportional_counts_the_time_of_a_task_with_its_toll() -> None:
     # Tasks of 1 + 2 and 4 + 2 s: twice as fast, not four times.
     cluster = dh.Cluster.from_columns([1.0, 4.0], 0.0)
-    assert dh.proportional(cluster, dh.CodeSpec(30, toll=2.0)).loads.tolist() == [20, 10]
+    assert dh.proportional(cluster, dh.CodeSpec(30, seconds_per_task=2.0)).loads.tolist() == [20, 10]
 
 
 def test_in_the_worked_example_balance_beats_speed() -> None:
@@ -176,11 +175,15 @@ def test_the_order_of_workers_does_not_matter(name: str) -> None:
     st.floats(0.01, 1.0),
     st.sampled_from([0, 2]),
 )
-def test_capacities_are_respected(name: str, rows: list[tuple[float, float, int]], part: float, lead: int) -> None:
+def test_capacities_are_respected(
+    name: str, rows: list[tuple[float, float, int]], part: float, shared_chunks: int
+) -> None:
     mean, spread, most = (np.array(column) for column in zip(*rows, strict=True))
     total = max(int(part * most.sum()), 1)
-    cluster = dh.Cluster.from_columns(mean, mean * spread, capacity=np.where(most > 0, 7.0 * (most + lead) + 3, 0.0))
-    split = RIVALS[name](cluster, dh.CodeSpec(total, work=7.0, lead=lead))
+    cluster = dh.Cluster.from_columns(
+        mean, mean * spread, capacity=np.where(most > 0, 7.0 * (most + shared_chunks) + 3, 0.0)
+    )
+    split = RIVALS[name](cluster, dh.CodeSpec(total, work=7.0, shared_chunks=shared_chunks))
     assert split.loads.sum() == total
     assert (split.loads <= most).all()
     assert (np.abs(split.loads - split.shares) < 1).all()

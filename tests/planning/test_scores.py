@@ -12,7 +12,7 @@ from scipy import stats
 
 import deadheat as dh
 from deadheat.planning import equalise
-from deadheat.planning.scores import Moments, Quantile
+from deadheat.planning.score import Moments, Quantile
 
 Array = NDArray[np.float64]
 

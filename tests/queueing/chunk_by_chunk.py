@@ -22,18 +22,18 @@ def play_chunks(
     draws: int = 40_000,
     seed: int = 0,
 ) -> Array:
-    """Times of independent iterations: c_p, then lead + kappa pieces of work; all but the first `lead` are results.
+    """Times of independent iterations: c_p, then shared_chunks + kappa pieces of work; all but the first `shared_chunks` are results.
 
-    A result costs its toll besides. A slow worker is slow for the whole iteration.
+    A result costs its seconds_per_task besides. A slow worker is slow for the whole iteration.
     """
     rng = np.random.default_rng(seed)
     factor, chance = slow
     arrivals = []
     for worker, load in zip(cluster, loads, strict=True):
-        pieces = spec.work * np.asarray(worker.unit_law().rvs((draws, spec.lead + load), rng), float)
-        pieces[:, spec.lead :] += spec.toll
+        pieces = spec.work * np.asarray(worker.unit_law().rvs((draws, spec.shared_chunks + load), rng), float)
+        pieces[:, spec.shared_chunks :] += spec.seconds_per_task
         pieces *= np.where(rng.random((draws, 1)) < chance, factor, 1.0)
-        arrivals.append(worker.comm + np.cumsum(pieces, axis=1)[:, spec.lead :])
+        arrivals.append(worker.comm + np.cumsum(pieces, axis=1)[:, spec.shared_chunks :])
     results = np.sort(np.concatenate(arrivals, axis=1), axis=1)
     return np.asarray(results[:, spec.critical - 1 if purge else -1])
 

@@ -1,4 +1,4 @@
-"""Chunk reuse and tolls: `lead` pieces of work before the first result, `toll` seconds with every result."""
+"""Chunk reuse and tolls: `shared_chunks` pieces of work before the first result, `seconds_per_task` seconds with every result."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from deadheat.simulation import SCHEDULES
 MEAN, COMM = np.array([2.0, 3.4, 1.2]), np.array([0.3, 0.1, 0.9])
 LOADS, CRITICAL = [4, 2, 6], 10
 PLAIN = dh.CodeSpec.of(CRITICAL, 12, 0.5)
-LED = replace(PLAIN, lead=3)
-DEAR = replace(PLAIN, toll=0.4)
+LED = replace(PLAIN, shared_chunks=3)
+DEAR = replace(PLAIN, seconds_per_task=0.4)
 ANY = dh.Stream.poisson(1e-3, 4)
 CLUSTERS = {
     "gamma": dh.Cluster.from_columns(MEAN, 0.6 * MEAN, COMM),
@@ -30,7 +30,7 @@ CLUSTERS = {
 }
 SLACK = 2e-3  # of the mean: what a convolution may be off, as in test_iteration_law.py
 PURGE = pytest.mark.parametrize("purge", [True, False], ids=["purge", "no purge"])
-SPECS = pytest.mark.parametrize("spec", [LED, DEAR], ids=["lead", "toll"])
+SPECS = pytest.mark.parametrize("spec", [LED, DEAR], ids=["shared_chunks", "seconds_per_task"])
 
 
 @pytest.fixture(params=list(CLUSTERS.values()), ids=list(CLUSTERS))
@@ -67,9 +67,12 @@ def test_the_law_is_that_of_a_monte_carlo(cluster: dh.Cluster, spec: dh.CodeSpec
 @PURGE
 @SPECS
 def test_a_law_that_ignores_it_is_seen(cluster: dh.Cluster, spec: dh.CodeSpec, purge: bool) -> None:
-    # Negative control: neither a lead nor a toll, a lead of one piece less, a toll of a tenth less.
+    # Negative control: neither a shared_chunks nor a seconds_per_task, a shared_chunks of one piece less, a seconds_per_task of a tenth less.
     ended = play_chunks(cluster, spec, LOADS, purge, seed=21)
-    for wrong in (PLAIN, replace(spec, lead=max(spec.lead - 1, 0), toll=0.9 * spec.toll)):
+    for wrong in (
+        PLAIN,
+        replace(spec, shared_chunks=max(spec.shared_chunks - 1, 0), seconds_per_task=0.9 * spec.seconds_per_task),
+    ):
         law = law_of(cluster, wrong, purge)
         assert abs(law.mean - ended.mean()) > 4 * error_of_mean(ended) + slack(law)
 
@@ -79,7 +82,7 @@ def test_constant_tasks_by_hand() -> None:
     cluster = CLUSTERS["deterministic"]
     arrivals = sorted(c + 0.5 * m * (3 + j) for m, c, k in zip(MEAN, COMM, LOADS, strict=True) for j in range(1, k + 1))
     for critical in (1, 5, 10, 12):
-        law = law_of(cluster, dh.CodeSpec.of(critical, 12, 0.5, lead=3))
+        law = law_of(cluster, dh.CodeSpec.of(critical, 12, 0.5, shared_chunks=3))
         assert law.mean == pytest.approx(arrivals[critical - 1], rel=1e-7)
         assert law.std == pytest.approx(0.0, abs=1e-4)
     assert law_of(cluster, LED, purge=False).mean == pytest.approx(arrivals[-1], rel=1e-7)
@@ -88,9 +91,9 @@ def test_constant_tasks_by_hand() -> None:
 
 
 def test_one_worker_with_a_lead_is_a_sum_of_more_tasks() -> None:
-    # K + lead gamma pieces of 1 s and std 0.6 s in a row, after 0.3 s: a gamma law, known to all digits.
+    # K + shared_chunks gamma pieces of 1 s and std 0.6 s in a row, after 0.3 s: a gamma law, known to all digits.
     cluster = CLUSTERS["gamma"][:1]
-    law = law_of(cluster, dh.CodeSpec.of(5, 8, 0.5, lead=3), loads=[8])
+    law = law_of(cluster, dh.CodeSpec.of(5, 8, 0.5, shared_chunks=3), loads=[8])
     closed = stats.gamma(8 / 0.6**2, 0.3, 0.6**2)
     assert law.mean == pytest.approx(closed.mean(), rel=1e-8)
     assert law.std == pytest.approx(closed.std(), rel=1e-6)
@@ -101,7 +104,7 @@ def test_one_worker_with_a_lead_is_a_sum_of_more_tasks() -> None:
 @PURGE
 def test_no_lead_and_no_toll_are_what_they_were(cluster: dh.Cluster, purge: bool) -> None:
     before = dh.IterationLaw(cluster.scaled(0.5), LOADS, CRITICAL, purge)
-    after = law_of(cluster, replace(PLAIN, lead=0, toll=0.0), purge)
+    after = law_of(cluster, replace(PLAIN, shared_chunks=0, seconds_per_task=0.0), purge)
     assert (before.mean, before.std) == (after.mean, after.std)
     t = np.linspace(0.0, 20.0, 50)
     np.testing.assert_array_equal(before.sf(t), after.sf(t))
@@ -109,8 +112,8 @@ def test_no_lead_and_no_toll_are_what_they_were(cluster: dh.Cluster, purge: bool
 
 
 def test_what_leads_brings_no_result_and_pays_no_toll() -> None:
-    # `toll` is the sending of a result, and the shared chunks send none.
-    spec = replace(LED, toll=0.4)
+    # `seconds_per_task` is the sending of a result, and the shared chunks send none.
+    spec = replace(LED, seconds_per_task=0.4)
     for name, cluster in CLUSTERS.items():
         law = law_of(cluster, spec)
         ended = play_chunks(cluster, spec, LOADS, seed=22)
@@ -119,8 +122,8 @@ def test_what_leads_brings_no_result_and_pays_no_toll() -> None:
 
 def test_more_lead_or_toll_never_ends_sooner(cluster: dh.Cluster) -> None:
     for specs in (
-        [replace(PLAIN, lead=lead) for lead in range(6)],
-        [replace(PLAIN, toll=toll) for toll in (0.0, 1e-3, 0.1, 2.0)],
+        [replace(PLAIN, shared_chunks=shared_chunks) for shared_chunks in range(6)],
+        [replace(PLAIN, seconds_per_task=seconds_per_task) for seconds_per_task in (0.0, 1e-3, 0.1, 2.0)],
     ):
         means = [law_of(cluster, spec).mean for spec in specs]
         assert (np.diff(means) > 0).all()
@@ -129,14 +132,14 @@ def test_more_lead_or_toll_never_ends_sooner(cluster: dh.Cluster) -> None:
 def test_workers_are_busy_with_what_leads_too() -> None:
     # One of two equal workers is enough: each is busy until the iteration is over, though only one delivers.
     cluster = dh.Cluster.from_columns([1.0, 1.0], 0.0, [0.0, 0.5])
-    law = law_of(cluster, dh.CodeSpec.of(1, 2, lead=4), loads=[1, 1])
+    law = law_of(cluster, dh.CodeSpec.of(1, 2, shared_chunks=4), loads=[1, 1])
     assert law.mean == pytest.approx(5.0)
     np.testing.assert_allclose(law.busy, [1.0, 1.0], atol=1e-3)
 
 
 def test_a_lead_of_many_chunks() -> None:
     # d - 1 = 200 shared chunks before two results: the tables must not stop at the loads.
-    cluster, spec = CLUSTERS["gamma"], dh.CodeSpec.of(3, 6, 0.01, lead=200)
+    cluster, spec = CLUSTERS["gamma"], dh.CodeSpec.of(3, 6, 0.01, shared_chunks=200)
     law, ended = law_of(cluster, spec, loads=[2, 2, 2]), play_chunks(cluster, spec, [2, 2, 2], draws=10_000)
     assert abs(law.mean - ended.mean()) <= 4 * error_of_mean(ended) + slack(law)
 
@@ -145,9 +148,9 @@ def test_a_lead_of_many_chunks() -> None:
 
 
 def moments(cluster: dh.Cluster, spec: dh.CodeSpec, loads: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """E[T] and E[T^2] of kappa + lead pieces in a row, from the mean and the variance of each."""
-    pieces = np.where(loads > 0, loads + spec.lead, 0.0)
-    first = np.where(loads > 0, cluster.comm + pieces * spec.work * cluster.mean + loads * spec.toll, 0.0)
+    """E[T] and E[T^2] of kappa + shared_chunks pieces in a row, from the mean and the variance of each."""
+    pieces = np.where(loads > 0, loads + spec.shared_chunks, 0.0)
+    first = np.where(loads > 0, cluster.comm + pieces * spec.work * cluster.mean + loads * spec.seconds_per_task, 0.0)
     return first, pieces * (spec.work * cluster.std) ** 2 + first**2
 
 
@@ -161,13 +164,13 @@ def test_assignment_moments_from_first_principles(cluster: dh.Cluster, spec: dh.
 def test_assignment_moments_of_a_monte_carlo() -> None:
     # Without purging and with one busy worker the iteration is its assignment.
     for name, cluster in CLUSTERS.items():
-        spec = dh.CodeSpec(4, work=0.5, lead=3)
+        spec = dh.CodeSpec(4, work=0.5, shared_chunks=3)
         ended = play_chunks(cluster, spec, [0, 4, 0], purge=False)
         first, second = dh.assignment_moments(cluster.tasks(spec), [0, 4, 0])
         assert abs(first[1] - ended.mean()) <= 4 * error_of_mean(ended) + 1e-9, name
         assert abs(second[1] - (ended**2).mean()) <= 4 * error_of_mean(ended**2) + 1e-9, name
-        if spec.lead and name != "deterministic":  # negative control: a piece less is seen
-            less = dh.assignment_moments(cluster.tasks(replace(spec, lead=2)), [0, 4, 0])[0]
+        if spec.shared_chunks and name != "deterministic":  # negative control: a piece less is seen
+            less = dh.assignment_moments(cluster.tasks(replace(spec, shared_chunks=2)), [0, 4, 0])[0]
             assert abs(less[1] - ended.mean()) > 4 * error_of_mean(ended), name
 
 
@@ -198,7 +201,9 @@ def test_theorem_2_equalises_the_scores_of_all_that_is_done(spec: dh.CodeSpec, g
 def test_the_lead_changes_who_works() -> None:
     # The fast and far one leads quickly; the near and slow one would still be at the shared chunks.
     cluster = dh.Cluster.from_columns([1.0, 10.0], 0.0, [5.0, 0.0])
-    plain, led = (dh.split(cluster, dh.CodeSpec(10, lead=lead), gamma=0.0) for lead in (0, 4))
+    plain, led = (
+        dh.split(cluster, dh.CodeSpec(10, shared_chunks=shared_chunks), gamma=0.0) for shared_chunks in (0, 4)
+    )
     assert plain.loads.tolist() == [9, 1]
     assert led.loads.tolist() == [10, 0]
     assert dh.would_be_used(cluster[1], plain)
@@ -207,10 +212,10 @@ def test_the_lead_changes_who_works() -> None:
 
 
 def test_a_quantile_is_that_of_all_that_is_done() -> None:
-    # Gamma pieces: the 90 % quantile of kappa + lead of them is known, and Quantile says it is exact for them.
+    # Gamma pieces: the 90 % quantile of kappa + shared_chunks of them is known, and Quantile says it is exact for them.
     cluster = CLUSTERS["gamma"]
     found = dh.split(cluster, LED, score=dh.Quantile(0.9))
-    pieces = found.shares + LED.lead
+    pieces = found.shares + LED.shared_chunks
     ends = COMM + stats.gamma(pieces / 0.6**2, scale=0.5 * MEAN * 0.6**2).ppf(0.9)
     np.testing.assert_allclose(ends, found.theta, rtol=1e-6)
 
@@ -230,9 +235,9 @@ def test_capacity_holds_what_leads_too() -> None:
     cluster = dh.Cluster.from_columns(MEAN, MEAN, COMM, capacity=[10.0, 1.6, np.inf])
     assert caps(cluster.tasks(LED)).tolist() == [17.0, 0.0, np.inf]
     assert caps(cluster.tasks(PLAIN)).tolist() == [20.0, 3.0, np.inf]
-    assert caps(cluster.tasks(DEAR)).tolist() == [20.0, 3.0, np.inf]  # a toll is no data
+    assert caps(cluster.tasks(DEAR)).tolist() == [20.0, 3.0, np.inf]  # a seconds_per_task is no data
     for make in (dh.split, dh.uniform, dh.fastest, dh.proportional, dh.hcmm):
-        loads = make(cluster, dh.CodeSpec.of(30, 40, 0.5, lead=3)).loads
+        loads = make(cluster, dh.CodeSpec.of(30, 40, 0.5, shared_chunks=3)).loads
         assert loads.sum() == 40
         assert (loads <= [17, 0, 40]).all(), make
     assert "holds no task" in reasons(cluster, dh.split(cluster, LED))[1]
@@ -240,9 +245,9 @@ def test_capacity_holds_what_leads_too() -> None:
 
 def test_too_little_room_behind_the_lead_is_refused() -> None:
     cluster = dh.Cluster.from_columns([1.0, 1.0], 1.0, capacity=8.0)
-    assert dh.split(cluster, dh.CodeSpec(10, lead=3)).loads.tolist() == [5, 5]
+    assert dh.split(cluster, dh.CodeSpec(10, shared_chunks=3)).loads.tolist() == [5, 5]
     with pytest.raises(dh.BadInput, match="10 of 11 tasks"):
-        dh.split(cluster, dh.CodeSpec(11, lead=3))
+        dh.split(cluster, dh.CodeSpec(11, shared_chunks=3))
 
 
 # The fastest split
@@ -257,13 +262,13 @@ def compositions(total: int, parts: int) -> Iterator[tuple[int, ...]]:
             yield (first, *rest)
 
 
-@pytest.mark.parametrize(("lead", "toll"), [(2, 0.0), (0, 0.7), (5, 0.0)])
+@pytest.mark.parametrize(("shared_chunks", "seconds_per_task"), [(2, 0.0), (0, 0.7), (5, 0.0)])
 @pytest.mark.parametrize("seed", range(4))
-def test_the_fastest_split_on_tiny_cases(seed: int, lead: int, toll: float) -> None:
+def test_the_fastest_split_on_tiny_cases(seed: int, shared_chunks: int, seconds_per_task: float) -> None:
     rng = np.random.default_rng(seed)
     mean = 10 ** rng.uniform(-0.5, 0.5, 3)
     cluster = dh.Cluster.from_columns(mean, mean * rng.uniform(0.1, 1.5, 3), rng.uniform(0.0, 2.0, 3))
-    spec = dh.CodeSpec.of(5, 7, lead=lead, toll=toll)
+    spec = dh.CodeSpec.of(5, 7, shared_chunks=shared_chunks, seconds_per_task=seconds_per_task)
     best = min(dh.IterationLaw(cluster.tasks(spec), loads, 5).mean for loads in compositions(7, 3))
     # 1e-6: exchanges that gain less than 1e-7 of the mean are not made.
     assert dh.iteration_law(cluster, dh.fastest(cluster, spec)).mean == pytest.approx(best, rel=1e-6)
@@ -289,7 +294,9 @@ def test_the_fastest_split_is_never_slower_than_theorem_2(family: str, spec: dh.
 
 @PURGE
 @pytest.mark.parametrize("by_tasks", [False, True], ids=["exact", "by tasks"])
-@pytest.mark.parametrize("spec", [LED, DEAR, replace(LED, toll=0.4)], ids=["lead", "toll", "both"])
+@pytest.mark.parametrize(
+    "spec", [LED, DEAR, replace(LED, seconds_per_task=0.4)], ids=["shared_chunks", "seconds_per_task", "both"]
+)
 def test_simulated_services_are_the_forecasts(
     cluster: dh.Cluster, spec: dh.CodeSpec, purge: bool, by_tasks: bool
 ) -> None:
@@ -323,17 +330,19 @@ def test_shared_chunks_stay_where_they_were_planned(schedule: str) -> None:
         dh.simulate(cluster, split, ANY, 5, seed=1, schedule=schedule)
     assert caught.value.field == "schedule"
     dear = dh.Split.of(LOADS, DEAR)
-    assert dh.simulate(cluster, dear, ANY, 5, seed=1, schedule=schedule).service.min() > 0  # a toll is no obstacle
+    assert (
+        dh.simulate(cluster, dear, ANY, 5, seed=1, schedule=schedule).service.min() > 0
+    )  # a seconds_per_task is no obstacle
 
 
 def test_a_toll_is_paid_under_every_schedule() -> None:
     # Constant tasks of equal workers: four results each, by whatever schedule, and each costs 0.4 s more.
     cluster = dh.Cluster.from_columns([1.0, 1.0, 1.0], 0.0)
     for schedule in SCHEDULES:
-        for toll in (0.0, 0.4):
-            split = dh.Split.of([4, 4, 4], dh.CodeSpec(12, toll=toll))
+        for seconds_per_task in (0.0, 0.4):
+            split = dh.Split.of([4, 4, 4], dh.CodeSpec(12, seconds_per_task=seconds_per_task))
             service = dh.simulate(cluster, split, dh.Stream.poisson(1e-3, 1), 3, seed=1, schedule=schedule).service
-            np.testing.assert_allclose(service, 4 * (1 + toll), rtol=1e-6)
+            np.testing.assert_allclose(service, 4 * (1 + seconds_per_task), rtol=1e-6)
 
 
 # At the door
@@ -342,14 +351,14 @@ def test_a_toll_is_paid_under_every_schedule() -> None:
 @pytest.mark.parametrize(
     ("wish", "field"),
     [
-        ({"lead": -1}, "lead"),
-        ({"lead": 1.5}, "lead"),
-        ({"lead": True}, "lead"),
-        ({"lead": "2"}, "lead"),
-        ({"toll": -0.1}, "toll"),
-        ({"toll": float("nan")}, "toll"),
-        ({"toll": float("inf")}, "toll"),
-        ({"toll": None}, "toll"),
+        ({"shared_chunks": -1}, "shared_chunks"),
+        ({"shared_chunks": 1.5}, "shared_chunks"),
+        ({"shared_chunks": True}, "shared_chunks"),
+        ({"shared_chunks": "2"}, "shared_chunks"),
+        ({"seconds_per_task": -0.1}, "seconds_per_task"),
+        ({"seconds_per_task": float("nan")}, "seconds_per_task"),
+        ({"seconds_per_task": float("inf")}, "seconds_per_task"),
+        ({"seconds_per_task": None}, "seconds_per_task"),
     ],
     ids=str,
 )

@@ -18,7 +18,7 @@ from deadheat.queueing import fluid_bound
 MEAN, COMM = np.array([2.0, 3.4, 1.2]), np.array([0.3, 0.1, 0.9])
 LOADS = [4, 2, 6]
 SPEC = dh.CodeSpec.of(10, 12, 0.5)
-LED = dh.CodeSpec.of(10, 12, 0.5, lead=3)
+LED = dh.CodeSpec.of(10, 12, 0.5, shared_chunks=3)
 FACTOR, CHANCE = 4.0, 0.2
 SLOW = dh.Switching(FACTOR, CHANCE, 1 - CHANCE)
 ANY = dh.Stream.poisson(1e-4, 4)
@@ -30,7 +30,7 @@ CLUSTERS = {
 }
 SLACK = 2e-3  # of the mean: what a convolution may be off, as in test_iteration_law.py
 PURGE = pytest.mark.parametrize("purge", [True, False], ids=["purge", "no purge"])
-SPECS = pytest.mark.parametrize("spec", [SPEC, LED], ids=["plain", "lead"])
+SPECS = pytest.mark.parametrize("spec", [SPEC, LED], ids=["plain", "shared_chunks"])
 
 
 @pytest.fixture(params=list(CLUSTERS.values()), ids=list(CLUSTERS))
@@ -89,9 +89,9 @@ def test_delays_of_replications_are_the_forecasts() -> None:
 def test_one_worker_is_a_mixture_of_two() -> None:
     # c + 3 tasks of 2 s, or of 8 s with a chance of one in five; what leads is slow as well.
     cluster = dh.Cluster.from_columns([2.0], 0.0, [0.3])
-    for lead in (0, 2):
-        found = dh.forecast(cluster, dh.Split.of([3], dh.CodeSpec(3, lead=lead)), ANY, condition=SLOW)
-        work = 2.0 * (3 + lead)
+    for shared_chunks in (0, 2):
+        found = dh.forecast(cluster, dh.Split.of([3], dh.CodeSpec(3, shared_chunks=shared_chunks)), ANY, condition=SLOW)
+        work = 2.0 * (3 + shared_chunks)
         assert found.iteration_mean == pytest.approx(0.3 + work * (0.8 + 0.2 * 4), rel=1e-6)
         assert found.iteration_std == pytest.approx(3 * work * math.sqrt(0.2 * 0.8), rel=1e-4)
         np.testing.assert_allclose(found.law.cdf([0.3 + work * 1.01, 0.3 + work * 3.99]), 0.8, atol=1e-9)
@@ -131,7 +131,7 @@ def test_the_worked_example_when_one_iteration_in_five_is_slow() -> None:
     cluster, condition = paper.cluster(), dh.Switching(10.0, 0.2, 0.8)
     for spec, known in (
         (dh.CodeSpec(50, 1.1, 6 / 55 * 5_544_000), 0.690),
-        (dh.CodeSpec(50, 1.1, 5_544_000 / 55, lead=5), 0.237),
+        (dh.CodeSpec(50, 1.1, 5_544_000 / 55, shared_chunks=5), 0.237),
         (dh.CodeSpec(50, 1.0, 5_544_000 / 50), 0.281),
     ):
         found = dh.forecast(cluster, dh.split(cluster, spec), paper.stream(), condition=condition)
@@ -186,8 +186,8 @@ workers = st.lists(
 def test_no_split_comes_below_the_fluid_bound(
     rows: list[tuple[float, float, float, int]],
     part: float,
-    lead: int,
-    toll: float,
+    shared_chunks: int,
+    seconds_per_task: float,
     family: str,
     condition: dh.Switching | None,
 ) -> None:
@@ -196,10 +196,12 @@ def test_no_split_comes_below_the_fluid_bound(
         spread = np.maximum(spread, 0.05)
     cluster = dh.Cluster.from_columns(mean, mean * spread, comm, law=family)
     total = int(loads.sum())
-    spec = dh.CodeSpec.of(max(int(part * total), 1), total, lead=lead, toll=toll)
+    spec = dh.CodeSpec.of(
+        max(int(part * total), 1), total, shared_chunks=shared_chunks, seconds_per_task=seconds_per_task
+    )
     bound = fluid_bound(cluster.tasks(spec), spec.critical)
     found = dh.forecast(cluster, dh.Split.of(loads, spec), ANY, condition=condition)
-    assert bound > 0 or family == "weibull"  # with a toll it has no closed sums, and no bound
+    assert bound > 0 or family == "weibull"  # with a seconds_per_task it has no closed sums, and no bound
     assert bound <= (found.iteration_mean + slack(found.law)) * (1 + 1e-7)
     assert bound <= dh.genie_bound(cluster, spec, ANY, condition).iteration_mean * (1 + 1e-6)
 
@@ -230,13 +232,13 @@ HEAVY = {
 def test_there_is_no_bound_for_other_laws(name: str) -> None:
     for cluster in (dh.Cluster([HEAVY[name]]), dh.Cluster([dh.Worker(1.0, 1.0), HEAVY[name]])):
         assert fluid_bound(cluster, 5) == 0.0
-        assert fluid_bound(cluster.tasks(dh.CodeSpec(5, toll=0.1)), 5) == 0.0
+        assert fluid_bound(cluster.tasks(dh.CodeSpec(5, seconds_per_task=0.1)), 5) == 0.0
 
 
 def test_a_toll_does_not_make_a_heavy_tail_light() -> None:
-    # std = mean with the toll, but what is left of a long task is far beyond: the genie is at 2.93 s, not at 3 s.
+    # std = mean with the seconds_per_task, but what is left of a long task is far beyond: the genie is at 2.93 s, not at 3 s.
     cluster = dh.Cluster.from_columns([1.0, 1.0], 3.0)
-    spec = dh.CodeSpec.of(2, 4, toll=2.0)
+    spec = dh.CodeSpec.of(2, 4, seconds_per_task=2.0)
     assert fluid_bound(cluster.tasks(spec), 2) <= dh.genie_bound(cluster, spec, ANY).iteration_mean
 
 

@@ -10,7 +10,7 @@ import pytest
 import deadheat as dh
 from deadheat import codes
 from deadheat.coding import FAMILIES, WAITING
-from deadheat.coding.shapes import KINDS
+from deadheat.coding.shape import KINDS
 from deadheat.reporting.catalogue import HEADINGS, catalogue_json, catalogue_markdown
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "codes.md"
@@ -71,7 +71,7 @@ def test_a_shape_costs_what_its_code_costs(kind: str) -> None:
             assert (shape.family, code.family, code.kind) == (name, name, kind)
             assert code.total == shape.total
             assert code.exact == shape.exact
-            for part in ("work", "storage", "result", "lead"):
+            for part in ("work", "storage", "result", "shared_chunks"):
                 assert getattr(code.cost, part) == pytest.approx(getattr(shape.cost, part)), (name, part)
             if shape.any_critical:
                 assert code.critical == shape.critical

@@ -19,7 +19,7 @@ STATIC = Static()
 
 def brief(code: dh.Code, work: float, iterations: int, policy: Policy = split, schedule: Schedule = STATIC) -> Brief:
     """A job whose tasks are of so much work, split by what was declared."""
-    spec = dh.CodeSpec.of(code.critical, code.total, work, code.cost.lead)
+    spec = dh.CodeSpec.of(code.critical, code.total, work, code.cost.shared_chunks)
     return Brief(code, spec, iterations, policy, schedule=schedule, adapt=False)
 
 

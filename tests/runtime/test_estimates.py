@@ -242,8 +242,8 @@ def test_an_exponential_task_that_was_cut_off_has_a_whole_one_to_go() -> None:
 class Counted:
     """Finished tasks only."""
 
-    def __init__(self, units: float, lead: int) -> None:
-        self.units, self.lead = units, lead
+    def __init__(self, units: float, shared_chunks: int) -> None:
+        self.units, self.shared_chunks = units, shared_chunks
         self.finished: dict[int, list[float]] = defaultdict(list)
         self._seen: set[tuple[int, Ticket]] = set()
 
@@ -252,7 +252,7 @@ class Counted:
             case Finished(worker=worker, ticket=ticket, seconds=seconds):
                 first = (worker, ticket) not in self._seen
                 self._seen.add((worker, ticket))
-                self.finished[worker].append(seconds / self.units / (1 + self.lead if first else 1))
+                self.finished[worker].append(seconds / self.units / (1 + self.shared_chunks if first else 1))
 
 
 def errors(cluster: dh.Cluster, code: dh.Code, iterations: int, seed: int) -> tuple[Array, Array, Array, Array]:
@@ -263,7 +263,7 @@ def errors(cluster: dh.Cluster, code: dh.Code, iterations: int, seed: int) -> tu
     work = worked_example.spec().work
     known = Estimates(cluster, memory=1e6)
     job = sampled.brief(code, work, iterations)
-    count = Counted(work, job.spec.lead)
+    count = Counted(work, job.spec.shared_chunks)
     sampled.run_through(sampled.driver(cluster, job, seed, known, [count]), job)
     used = range(len(cluster))
     naive = np.array([np.mean(count.finished[w]) for w in used])
@@ -307,7 +307,7 @@ def test_a_first_task_that_was_cut_off_has_the_work_that_leads() -> None:
     given = worked_example.cluster()
     cluster = dh.Cluster([w for w in given if w.name != "w4"])  # which would get nothing to do
     code = dh.codes.cyclic(55, 5, reuse=True)
-    assert code.cost.lead > 0
+    assert code.cost.shared_chunks > 0
     _, ours, spread, chance = errors(cluster, code, 800, seed=2)
     assert (np.abs(ours) < 0.006 + chance).all()
     assert spread.max() < 0.15

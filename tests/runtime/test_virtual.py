@@ -20,7 +20,7 @@ def on_sampled_time(code: dh.Code, policy: str, seed: int, condition: Switching 
     """A run on the virtual engine, and the simulator's trace of the same draws."""
     cluster = worked_example.cluster()
     work = 2827440.0
-    spec = dh.CodeSpec.of(code.critical, code.total, code.cost.work * work, code.cost.lead)
+    spec = dh.CodeSpec.of(code.critical, code.total, code.cost.work * work, code.cost.shared_chunks)
     split = {"optimal": dh.split, "uniform": dh.uniform}[policy](cluster, spec)
     expected = dh.simulate(cluster, split, STREAM, JOBS, seed=seed, by_tasks=True, condition=condition)
     engine = VirtualEngine(cluster, split, seed, ITERATIONS, JOBS * ITERATIONS, condition=condition)

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import deadheat as dh
-from deadheat.simulation import lengths
+from deadheat.simulation import iteration_times as lengths
 from deadheat.simulation.batch import Batch
-from deadheat.simulation.uninterrupted import follow
+from deadheat.simulation.between_tasks import follow
 
 CLUSTER = dh.Cluster.from_columns([1.0, 2.0, 0.5], [1.0, 1.0, 0.5], [0.3, 0.0, 0.6])
 SPLIT = dh.Split.of([2, 1, 5], dh.CodeSpec.of(6, 8))

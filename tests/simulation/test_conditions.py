@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 import deadheat as dh
-from deadheat.simulation import lengths
+from deadheat.simulation import iteration_times as lengths
 
 TRACE = Path(__file__).parents[2].parent / "shared" / "traces" / "lambda256_cnn.npz"
 ROWS, WORKERS = 20_000, 20

@@ -8,7 +8,7 @@ from scipy import stats
 
 import deadheat as dh
 from deadheat.queueing import IterationLaw
-from deadheat.simulation.quantiles import QuantileTable
+from deadheat.simulation.quantile_table import QuantileTable
 
 ONE = dh.Stream.poisson(1.0, 1)
 SPEC = dh.CodeSpec(10, 1.2)

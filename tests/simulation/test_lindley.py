@@ -7,7 +7,7 @@ from event_loops import lindley
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deadheat.simulation.queue import starts
+from deadheat.simulation.lindley import starts
 
 SECONDS = st.floats(0.0, 1e3)
 PAIRS = st.lists(st.tuples(SECONDS, SECONDS), min_size=1, max_size=60)

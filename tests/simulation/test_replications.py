@@ -13,7 +13,7 @@ from scipy import stats
 import deadheat as dh
 from deadheat.paper import worked_example as paper
 from deadheat.simulation import SCHEDULES, Interval, Pull, TopUp, interval
-from deadheat.simulation.replications import FEWEST, seeds
+from deadheat.simulation.replicate import FEWEST, seeds
 
 CLUSTER, SPEC, STREAM = paper.cluster(), paper.spec(), paper.stream()
 BALANCED = dh.split(CLUSTER, SPEC)

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 import deadheat as dh
 from deadheat.model.laws import Mixture
-from deadheat.simulation import Pull, Schedule, Speculative, Static, TopUp, lengths
+from deadheat.simulation import Pull, Schedule, Speculative, Static, TopUp
+from deadheat.simulation import iteration_times as lengths
 from deadheat.simulation.batch import Batch
 
 CLUSTER = dh.Cluster.from_columns([1.0, 2.0, 0.5], [1.0, 1.0, 0.5], [0.3, 0.0, 0.6])

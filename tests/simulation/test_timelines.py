@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.simulation import lengths
+from deadheat.simulation import iteration_times as lengths
 
 CLUSTER = dh.Cluster.from_columns([1.0, 2.0, 0.5, 3.0], [1.0, 1.0, 0.5, 1.0], [0.3, 0.0, 0.6, 0.1])
 SPLIT = dh.Split.of([2, 1, 5, 0], dh.CodeSpec.of(6, 8))

@@ -104,6 +104,6 @@ def test_one_worker_and_one_task() -> None:
 def test_at_a_tie_nobody_gives_back_what_it_does_not_have() -> None:
     """Two workers finish at the same moment, and a third one is so far that it has nothing."""
     cluster = dh.Cluster.from_columns([6e-3, 2e-3, 2e-3], [1e-3, 1e-3, 5e-4], [0.0, 1e-3, 5e-3])
-    found = dh.fastest(cluster, dh.CodeSpec.of(5, 8, 2.0, lead=3))
+    found = dh.fastest(cluster, dh.CodeSpec.of(5, 8, 2.0, shared_chunks=3))
     assert found.loads.min() == 0
     assert found.loads.sum() == 8

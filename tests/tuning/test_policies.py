@@ -6,7 +6,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.paper import worked_example as paper
-from deadheat.tuning import POLICIES, policy
+from deadheat.planning import POLICIES, policy
 
 
 @pytest.mark.parametrize("name", POLICIES)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 from collections.abc import Iterator
 from dataclasses import replace
@@ -15,10 +16,10 @@ from deadheat.coding import FAMILIES, Cost, Family, IllConditioned, Shape
 from deadheat.paper import worked_example as paper
 from deadheat.simulation import Decodable
 from deadheat.tuning import candidates as trying
-from deadheat.tuning import tuner
 from deadheat.tuning.candidates import Candidate, candidates
-from deadheat.tuning.judging import Judge
+from deadheat.tuning.judge import Judge
 
+tuner = importlib.import_module("deadheat.tuning.tune")
 CLUSTER, STREAM = paper.cluster(), paper.stream()
 WORK = 5_544_000.0  # ten operations for each of 554,400 samples: one plain gradient
 GRADIENT, LINEAR, PRODUCT = (dh.Workload(kind, WORK) for kind in ("gradient", "linear", "product"))
@@ -240,7 +241,7 @@ def test_schedules_are_tried_where_they_make_sense() -> None:
     for found in candidates(GRADIENT, STREAM, search):
         if found.schedule != "static":
             assert found.shape.any_critical
-            assert found.spec.lead == 0
+            assert found.spec.shared_chunks == 0
             assert found.policy == "optimal"
         assert found.schedule != "top-up" or found.spec.total > found.spec.critical
 
@@ -301,9 +302,9 @@ def test_a_result_costs_its_worker_its_size_over_the_bandwidth() -> None:
         parts = dict(choice.shape.settings).get("parts", 1)
         assert isinstance(parts, int)
         mixed = 3e5 * choice.shape.cost.mix / workload.speed  # a weighted sum of d vectors
-        assert choice.spec.toll == pytest.approx(1e-3 + 3e-3 / parts + mixed)
+        assert choice.spec.seconds_per_task == pytest.approx(1e-3 + 3e-3 / parts + mixed)
     blocks = dh.tune(replace(LINEAR, result=3e5, bandwidth=1e8), CLUSTER, STREAM, replace(search, families=("mds",)))
-    assert blocks.best.spec.toll == pytest.approx(3e-3 / 10)  # a block of the result, not a full vector
+    assert blocks.best.spec.seconds_per_task == pytest.approx(3e-3 / 10)  # a block of the result, not a full vector
 
 
 def test_shared_chunks_send_nothing() -> None:
@@ -402,7 +403,7 @@ def test_the_numbers_of_a_choice_hang_together(ranking: dh.Ranking) -> None:
         assert math.isinf(choice.delay) == (choice.utilisation >= 1)
         assert choice.storage > 0
         if choice.shape.any_critical:
-            units = choice.spec.critical + choice.split.active * choice.spec.lead
+            units = choice.spec.critical + choice.split.active * choice.spec.shared_chunks
             assert choice.work_factor == pytest.approx(units * choice.spec.work / WORK)
         else:
             assert choice.work_factor <= choice.spec.total * choice.spec.work / WORK * (1 + 1e-9)
@@ -565,7 +566,7 @@ def test_capacities_are_respected() -> None:
     capped = dh.Cluster(dh.Worker(w.mean, w.std, w.comm, capacity=room) for w, room in zip(CLUSTER, most, strict=True))
     free, found = (dh.tune(GRADIENT, c, STREAM, replace(FEW, families=PLAIN)) for c in (CLUSTER, capped))
     for choice in found:
-        held = np.where(choice.split.loads > 0, choice.split.loads + choice.spec.lead, 0) * choice.spec.work
+        held = np.where(choice.split.loads > 0, choice.split.loads + choice.spec.shared_chunks, 0) * choice.spec.work
         assert (held <= most * (1 + 1e-9)).all()
     assert found.best.delay > free.best.delay
 
@@ -662,7 +663,7 @@ def test_mixing_chunk_results_is_not_free() -> None:
         one(dh.tune(replace(GRADIENT, result=size), CLUSTER, STREAM, search), "cyclic", 50, 55, reuse=True)
         for size in (0.0, 1e6)
     )
-    assert dear.spec.toll == pytest.approx(6e6 / GRADIENT.speed)
+    assert dear.spec.seconds_per_task == pytest.approx(6e6 / GRADIENT.speed)
     assert dear.delay > free.delay
 
 

@@ -10,7 +10,7 @@ from itertools import combinations
 import numpy as np
 
 from deadheat.coding.code import Code
-from deadheat.coding.faults import IllConditioned
+from deadheat.coding.decoding_errors import IllConditioned
 from deadheat.errors import finite, whole
 
 ALL_UPTO = 5000  # patterns that are all tried rather than sampled

@@ -11,15 +11,13 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from deadheat.coding.costs import Cost
-from deadheat.coding.faults import IllConditioned, Overflowed, Undecodable
-from deadheat.coding.recipes import Recipe
+from deadheat.coding.cost import Cost
+from deadheat.coding.decoding_errors import IllConditioned, Overflowed, Undecodable
+from deadheat.coding.recipe import Recipe
 from deadheat.errors import BadInput
+from deadheat.model import AnyArray, Array, IntArray
 
-Array = NDArray[np.float64]
-Matrix = NDArray[Any]
 # Relative errors that rounding may cause, by precision. A gain is a typical growth: 1e-9 keeps the worst to 1e-8.
 TOLERANCES = {"f": {2: 1e-1, 4: 1e-4, 8: 1e-9}, "c": {8: 1e-4, 16: 1e-9}}
 
@@ -38,9 +36,9 @@ class Code(ABC):
     kind: str
     critical: int
     cost: Cost
-    encoders: tuple[Matrix, ...]
+    encoders: tuple[AnyArray, ...]
     exact: bool
-    assemble: Callable[[Matrix], Matrix] | None
+    assemble: Callable[[AnyArray], AnyArray] | None
     _kept: dict[tuple[int, ...], Recipe | None]
 
     @property
@@ -54,11 +52,11 @@ class Code(ABC):
         """Into how many chunks (or blocks of the first operand) the data is cut, m."""
 
     @abstractmethod
-    def support(self, task: int) -> tuple[NDArray[np.int64], Matrix]:
+    def support(self, task: int) -> tuple[IntArray, AnyArray]:
         """The chunks that a task needs, and their weights, one row per chunk."""
 
     @abstractmethod
-    def mix(self, task: int, values: Any) -> Matrix:
+    def mix(self, task: int, values: Any) -> AnyArray:
         """The task's result from the results of its chunks."""
 
     @abstractmethod
@@ -105,7 +103,7 @@ class Code(ABC):
         """The time at which each row of arrival times (iterations, tasks) first determines its iteration."""
         return np.asarray(np.partition(ends, self.critical - 1, axis=1)[:, self.critical - 1])
 
-    def decode(self, results: Mapping[int, Any], limit: float | None = None) -> Matrix:
+    def decode(self, results: Mapping[int, Any], limit: float | None = None) -> AnyArray:
         """The iteration's answer from the results of some tasks.
 
         Results that are not finite are treated as missing. Raises Undecodable where the rest does not suffice, and
@@ -131,7 +129,7 @@ class Code(ABC):
             raise Overflowed(self.family)
         raise Undecodable(self.family, good, self.critical, bad)
 
-    def _put_together(self, recipe: Recipe, given: Mapping[int, Matrix], limit: float | None) -> Matrix:
+    def _put_together(self, recipe: Recipe, given: Mapping[int, AnyArray], limit: float | None) -> AnyArray:
         if limit is not None and not limit > 0:
             raise BadInput("limit", limit, "must be above 0", "give by how much rounding errors may grow, such as 1e7")
         allowed = limit if limit is not None else most_gain(v.dtype for v in given.values())
@@ -153,7 +151,7 @@ def most_gain(dtypes: Iterable[np.dtype[Any]]) -> float:
     return min(float(TOLERANCES[kind.kind].get(kind.itemsize, 1e-9) / np.finfo(kind).eps) for kind in set(dtypes))
 
 
-def _number(task: object, value: Any) -> Matrix:
+def _number(task: object, value: Any) -> AnyArray:
     """A result as an array of real or complex numbers; whole numbers become real ones."""
     found = np.asarray(value)
     if found.dtype.kind not in "iubfc":

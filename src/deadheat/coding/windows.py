@@ -13,9 +13,8 @@ Vandermonde's lose them (tests/coding/test_conformance.py).
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from deadheat.model import Array
 
 
 def window_rows(total: int, critical: int, parts: int, seed: int) -> tuple[Array, Array]:

@@ -8,18 +8,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deadheat.coding import Code, encode
+from deadheat.model import AnyArray
 from deadheat.runtime.work import Stocked, Token
-
-Array = NDArray[Any]
 
 
 class CodedWork(Stocked):
     """pieces: of each task. operate(piece, state) gives its result."""
 
-    def __init__(self, pieces: Sequence[Any], operate: Callable[[Any, Any], Array]) -> None:
+    def __init__(self, pieces: Sequence[Any], operate: Callable[[Any, Any], AnyArray]) -> None:
         super().__init__(pieces)
         self._operate = operate
         self._state: Any = None
@@ -32,7 +30,7 @@ class CodedWork(Stocked):
         """Keep the state."""
         self._state = state
 
-    def run(self, task: int, token: Token) -> Array:
+    def run(self, task: int, token: Token) -> AnyArray:
         """One operation."""
         return np.asarray(self._operate(self.piece(task), self._state))
 

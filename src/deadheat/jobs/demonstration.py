@@ -10,9 +10,10 @@ import numpy as np
 from deadheat.coding import Code, codes
 from deadheat.jobs.least_squares import in_series, made_least_squares
 from deadheat.model import Cluster, CodeSpec, Search, Split, Stream, Workload, assignment_moments
+from deadheat.planning import policy
 from deadheat.runtime import Job, LocalEngine, Run, run
 from deadheat.runtime.messages import Command, Event, Resolved
-from deadheat.tuning import policy, tune
+from deadheat.tuning import tune
 
 WORK = 5_544_000.0  # W, operations of a plain iteration: about 0.1 s on the paper's workers
 ITERATIONS, JOBS, EVERY = 20, 3, 2.5  # of a job; jobs; seconds between their arrivals
@@ -33,7 +34,9 @@ class Way:
     @property
     def spec(self) -> CodeSpec:
         """Its tasks."""
-        return CodeSpec.of(self.code.critical, self.code.total, WORK * self.code.cost.work, self.code.cost.lead)
+        return CodeSpec.of(
+            self.code.critical, self.code.total, WORK * self.code.cost.work, self.code.cost.shared_chunks
+        )
 
     def split(self, cluster: Cluster) -> Split:
         """Who does how much."""

@@ -9,7 +9,6 @@ import atexit
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -17,10 +16,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from deadheat.coding import Code
 from deadheat.jobs.regression import Fit, least_squares, logistic, softmax
 from deadheat.jobs.sources import Arrays
+from deadheat.model import AnyArray
 from deadheat.runtime.job import Job
 from deadheat.runtime.pools import Pool
 
-Array = NDArray[Any]
 _pools: dict[tuple[int | None, str], Pool] = {}
 
 
@@ -75,7 +74,7 @@ class LinearRegressor(RegressorMixin, _Descent):  # type: ignore[misc]
         self.coef_, self.intercept_ = fit.weights[:-1], float(fit.weights[-1])
         return self
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Any) -> AnyArray:
         """The values of rows."""
         check_is_fitted(self)
         return np.asarray(validate_data(self, X, reset=False, dtype=float) @ self.coef_ + self.intercept_)
@@ -102,20 +101,20 @@ class LogisticClassifier(ClassifierMixin, _Descent):  # type: ignore[misc]
         self.coef_, self.intercept_ = weights[:-1].T, weights[-1]
         return self
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: Any) -> AnyArray:
         """The score of every class, or of the second of two."""
         check_is_fitted(self)
         score = validate_data(self, X, reset=False, dtype=float) @ self.coef_.T + self.intercept_
         return np.asarray(score[:, 0] if len(self.classes_) == 2 else score)
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: Any) -> AnyArray:
         """The chance of every class."""
         score = self.decision_function(X)
         both = np.column_stack([np.zeros(len(score)), score]) if score.ndim == 1 else score
         chance = np.exp(both - both.max(axis=1, keepdims=True))
         return np.asarray(chance / chance.sum(axis=1, keepdims=True))
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Any) -> AnyArray:
         """The likeliest class of rows."""
         check_is_fitted(self)
         return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])

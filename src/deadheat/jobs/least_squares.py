@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deadheat.errors import whole
+from deadheat.model import Array
 from deadheat.runtime.job import Job
-
-Array = NDArray[np.float64]
 
 
 def gradient(weights: Array, chunk: tuple[Array, Array]) -> Array:

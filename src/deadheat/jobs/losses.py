@@ -8,11 +8,9 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deadheat.errors import BadInput
-
-Array = NDArray[np.float64]
+from deadheat.model import Array
 
 
 class Loss(Protocol):

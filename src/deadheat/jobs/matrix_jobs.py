@@ -7,30 +7,29 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deadheat.coding import Code, codes
-from deadheat.coding.assembling import Grid
+from deadheat.coding.assemble import Grid
 from deadheat.errors import BadInput, whole
 from deadheat.jobs.coded_work import CodedWork, Encoding, encoded
+from deadheat.model import AnyArray
 from deadheat.runtime.job import Prepared
 
-Array = NDArray[Any]
 BLOCKS = 20  # into which a matrix is cut where no code says how
 
 
-def times_vector(piece: tuple[Any], vector: Array) -> Array:
+def times_vector(piece: tuple[Any], vector: AnyArray) -> AnyArray:
     """A block times the vector."""
     return np.asarray(piece[0] @ vector)
 
 
-def times_each_other(piece: tuple[Any, Any], state: object) -> Array:
+def times_each_other(piece: tuple[Any, Any], state: object) -> AnyArray:
     """A block of the one times a block of the other matrix."""
     product = piece[0] @ piece[1]
     return np.asarray(product.toarray() if hasattr(product, "toarray") else product)
 
 
-def transformed(piece: tuple[Array], state: object) -> Array:
+def transformed(piece: tuple[AnyArray], state: object) -> AnyArray:
     """The Fourier transform of a mixture of parts."""
     return np.asarray(np.fft.fft(piece[0]))
 
@@ -45,9 +44,9 @@ class MatrixJob:
 
     matrix: Any
     start: Any
-    step: Callable[[Any, Array, int], Any]
+    step: Callable[[Any, AnyArray, int], Any]
     iterations: int
-    vector: Callable[[Any], Array] | None = None
+    vector: Callable[[Any], AnyArray] | None = None
     name: str = ""
     encoding: Encoding | None = None
 
@@ -66,7 +65,7 @@ class MatrixJob:
             raise BadInput("code", code.chunks, f"blocks of {rows} rows", f"take at most {rows} blocks")
         pieces, self.encoding = encoded(code, [row_blocks(self.matrix, code.chunks)])
 
-        def step(state: Any, answer: Array, iteration: int) -> Any:
+        def step(state: Any, answer: AnyArray, iteration: int) -> Any:
             return self.step(state, answer.reshape(-1, *answer.shape[2:])[:rows], iteration)
 
         return Prepared(code, CodedWork(pieces, times_vector), float(rows), step, self.vector)
@@ -103,7 +102,7 @@ class ProductJob:
         operands = [blocks(self.left, rows, inner), blocks(self.right, inner, columns)]
         pieces, self.encoding = encoded(code, operands)
 
-        def step(state: Any, answer: Array, iteration: int) -> Array:
+        def step(state: Any, answer: AnyArray, iteration: int) -> AnyArray:
             return answer[:height, :width]
 
         return Prepared(code, CodedWork(pieces, times_each_other), 1.0, step, nothing)
@@ -132,7 +131,7 @@ class TransformJob:
             raise BadInput("signal", signal.shape, problem, "pad it with zeros, or take other parts")
         pieces, self.encoding = encoded(code, [[signal[j :: code.chunks] for j in range(code.chunks)]])
 
-        def step(state: Any, answer: Array, iteration: int) -> Array:
+        def step(state: Any, answer: AnyArray, iteration: int) -> AnyArray:
             return answer
 
         return Prepared(code, CodedWork(pieces, transformed), 1.0, step, nothing)

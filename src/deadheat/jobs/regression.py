@@ -11,16 +11,14 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deadheat.errors import BadInput, finite, whole
 from deadheat.jobs.losses import LeastSquares, Logistic, Loss, Softmax, check_labels
 from deadheat.jobs.sources import Arrays, Chunk, Source, cut
 from deadheat.jobs.steps import Lbfgs, Step, step_named
+from deadheat.model import Array
 from deadheat.runtime.driver import Converged
 from deadheat.runtime.job import Job
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

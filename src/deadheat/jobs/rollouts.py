@@ -12,20 +12,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deadheat.coding import Code
-from deadheat.coding.costs import Cost
-from deadheat.coding.recipes import Recipe, Weights
-from deadheat.coding.shapes import sizes
+from deadheat.coding.cost import Cost
+from deadheat.coding.recipe import Recipe, Weights
+from deadheat.coding.shape import sizes
 from deadheat.errors import BadInput, finite, whole
-from deadheat.model import Cluster, CodeSpec
+from deadheat.model import AnyArray, Cluster, CodeSpec, IntArray
 from deadheat.planning import split
 from deadheat.queueing import IterationLaw
 from deadheat.runtime.job import Prepared
 from deadheat.runtime.work import Stocked, Token
-
-Array = NDArray[Any]
 
 
 @dataclass(eq=False)
@@ -36,9 +33,9 @@ class FirstOf(Code):
     tasks: int
     family: str = "first of"
     kind: str = "sample"
-    encoders: tuple[Array, ...] = ()
+    encoders: tuple[AnyArray, ...] = ()
     exact: bool = True
-    assemble: Callable[[Array], Array] | None = None
+    assemble: Callable[[AnyArray], AnyArray] | None = None
     _kept: dict[tuple[int, ...], Recipe | None] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
@@ -55,11 +52,11 @@ class FirstOf(Code):
         """One seed each."""
         return self.tasks
 
-    def support(self, task: int) -> tuple[NDArray[np.int64], Array]:
+    def support(self, task: int) -> tuple[IntArray, AnyArray]:
         """Its own seed."""
         return np.array([task]), np.ones((1, 1))
 
-    def mix(self, task: int, values: Any) -> Array:
+    def mix(self, task: int, values: Any) -> AnyArray:
         """Its own sample."""
         return np.asarray(values[task])
 
@@ -81,7 +78,7 @@ class RolloutWork(Stocked):
         self._sample, self._seed, self._recycle = sample, seed, recycle
         self._state: Any = None
         self._iteration = 0
-        self._late: list[Array] = []
+        self._late: list[AnyArray] = []
 
     def needs(self, task: int) -> Collection[int]:
         """Nothing but the state."""
@@ -91,7 +88,7 @@ class RolloutWork(Stocked):
         """The state, and the number of the iteration for fresh seeds."""
         self._state, self._iteration = state
 
-    def run(self, task: int, token: Token) -> Array:
+    def run(self, task: int, token: Token) -> AnyArray:
         """One that is left over, or a fresh one."""
         if self._late:
             return self._late.pop()
@@ -111,7 +108,7 @@ class Rollouts:
 
     sample: Callable[[Any, int], Any]
     start: Any
-    step: Callable[[Any, Array, int], Any]
+    step: Callable[[Any, AnyArray, int], Any]
     iterations: int
     critical: int
     total: int
@@ -129,7 +126,7 @@ class Rollouts:
         if code is not None:
             raise BadInput("code", code.family, "any K of n samples need none", "leave it out; set critical and total")
 
-        def step(state: Numbered, answer: Array, iteration: int) -> Any:
+        def step(state: Numbered, answer: AnyArray, iteration: int) -> Any:
             new = self.step(state.state, answer, iteration)
             return _numbered(new, iteration + 1)
 

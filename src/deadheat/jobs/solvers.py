@@ -8,13 +8,12 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from deadheat.errors import BadInput, finite
 from deadheat.jobs.matrix_jobs import MatrixJob, check_matrix
+from deadheat.model import Array
 from deadheat.runtime.driver import Converged
-
-Array = NDArray[np.float64]
 
 
 def pagerank(

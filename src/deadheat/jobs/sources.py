@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from deadheat.errors import BadInput, DeadheatError, whole
+from deadheat.model import AnyArray
 
-Array = NDArray[Any]
-Chunk = tuple[int, Array, Array]
+Chunk = tuple[int, AnyArray, AnyArray]
 
 
 class Source(Protocol):
@@ -26,7 +26,7 @@ class Source(Protocol):
     def shape(self) -> tuple[int, int]:
         """Rows and feature columns."""
 
-    def read(self, first: int, last: int) -> tuple[Array, Array]:
+    def read(self, first: int, last: int) -> tuple[AnyArray, AnyArray]:
         """Features and targets of some rows."""
 
 
@@ -34,15 +34,15 @@ class Source(Protocol):
 class Arrays:
     """Rows in memory; they travel from the master to the workers that need them."""
 
-    x: Array
-    y: Array
+    x: AnyArray
+    y: AnyArray
 
     @property
     def shape(self) -> tuple[int, int]:
         """Rows and columns."""
         return self.x.shape[0], self.x.shape[1]
 
-    def read(self, first: int, last: int) -> tuple[Array, Array]:
+    def read(self, first: int, last: int) -> tuple[AnyArray, AnyArray]:
         """A view."""
         return self.x[first:last], self.y[first:last]
 
@@ -64,7 +64,7 @@ class NpyFiles:
             raise BadInput("y", y, f"not one target for each of {x[0]} rows", "give a vector")
         return int(x[0]), int(x[1])
 
-    def read(self, first: int, last: int) -> tuple[Array, Array]:
+    def read(self, first: int, last: int) -> tuple[AnyArray, AnyArray]:
         """A copy of those rows."""
         return tuple(np.array(np.load(path, mmap_mode="r")[first:last]) for path in (self.x, self.y))  # type: ignore
 
@@ -83,7 +83,7 @@ class ParquetFile:
         file = _parquet().ParquetFile(self.path)
         return file.metadata.num_rows, len(self._features(file))
 
-    def read(self, first: int, last: int) -> tuple[Array, Array]:
+    def read(self, first: int, last: int) -> tuple[AnyArray, AnyArray]:
         """Those row groups that have any of the rows."""
         file = _parquet().ParquetFile(self.path)
         sizes = [file.metadata.row_group(g).num_rows for g in range(file.metadata.num_row_groups)]

@@ -9,11 +9,9 @@ import math
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deadheat.errors import BadInput, finite, nearest, whole
-
-Array = NDArray[np.float64]
+from deadheat.model import Array
 
 
 class Step(Protocol):

@@ -16,16 +16,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import nn
 from torch.utils.data import Dataset, TensorDataset, default_collate
 
 from deadheat.coding import Code, codes
 from deadheat.errors import BadInput, whole
+from deadheat.model import AnyArray
 from deadheat.runtime.job import Prepared
 from deadheat.runtime.work import Loaded, Mixture, Token
 
-Array = NDArray[Any]
 Loss = Callable[[Any, Any], torch.Tensor]
 STATISTICS = (nn.modules.batchnorm._BatchNorm,)
 
@@ -33,7 +32,7 @@ STATISTICS = (nn.modules.batchnorm._BatchNorm,)
 class Seen(NamedTuple):
     """What workers see: the parameters in one buffer, and the number of the iteration."""
 
-    flat: Array
+    flat: AnyArray
     iteration: int
 
 
@@ -70,7 +69,7 @@ class Batches:
     each: int | None
     seed: int
 
-    def of(self, chunk: int, size: int, iteration: int) -> Array | None:
+    def of(self, chunk: int, size: int, iteration: int) -> AnyArray | None:
         """Row numbers within a chunk of so many rows; None for all."""
         if self.each is None:
             return None
@@ -92,7 +91,7 @@ class TorchWork(Mixture):
         self, code: Code, chunks: Sequence[Any], model: nn.Module, loss: Loss, batches: Batches, memory: float
     ) -> None:
         super().__init__(code, chunks)
-        self._reuse = code.cost.lead > 0
+        self._reuse = code.cost.shared_chunks > 0
         self._model, self._loss, self._batches, self._loaded = model, loss, batches, Loaded(memory)
         self._iteration = 0
 
@@ -101,7 +100,7 @@ class TorchWork(Mixture):
         put(self._model, state.flat)
         self._iteration, self._known = state.iteration, {}
 
-    def run(self, task: int, token: Token) -> Array:
+    def run(self, task: int, token: Token) -> AnyArray:
         """One backward pass; or, where neighbouring tasks share chunks, one for each chunk that is new."""
         chunks, weights = self._tasks[task]
         numbers, parts = chunks.tolist(), weights[:, 0].tolist()
@@ -114,7 +113,7 @@ class TorchWork(Mixture):
         kind = np.result_type(self._known[numbers[0]].dtype, np.complex64 if whole else np.float32)
         return np.asarray(sum(part * self._known[n] for n, part in zip(numbers, parts, strict=True)), kind)
 
-    def _backward(self, numbers: Sequence[int], parts: Sequence[float], token: Token) -> Array:
+    def _backward(self, numbers: Sequence[int], parts: Sequence[float], token: Token) -> AnyArray:
         self._model.zero_grad(set_to_none=True)
         total: Any = 0.0
         for number, part in zip(numbers, parts, strict=True):
@@ -215,7 +214,7 @@ def _seen(state: Trained) -> Seen:
     return Seen(flat(state.model), state.iteration)
 
 
-def _step(state: Trained, total: Array, iteration: int) -> Trained:
+def _step(state: Trained, total: AnyArray, iteration: int) -> Trained:
     """The optimizer's step with the gradient of the whole batch; the first one is made on a copy."""
     loss = float(total[-1])
     if not np.isfinite(loss):
@@ -235,13 +234,13 @@ def _step(state: Trained, total: Array, iteration: int) -> Trained:
     return Trained(model, optimizer, (*state.losses, loss))
 
 
-def flat(model: nn.Module) -> Array:
+def flat(model: nn.Module) -> AnyArray:
     """All parameters in one buffer."""
     every = [p.detach().reshape(-1).cpu() for p in model.parameters()]
     return np.asarray(torch.cat(every).numpy())
 
 
-def put(model: nn.Module, buffer: Array) -> None:
+def put(model: nn.Module, buffer: AnyArray) -> None:
     """The buffer into the parameters."""
     place = 0
     with torch.no_grad():

@@ -1,5 +1,6 @@
 """The nouns: workers, clusters, codes' parameters, streams, splits, laws and scenarios."""
 
+from deadheat.model.arrays import AnyArray, Array, BoolArray, IntArray
 from deadheat.model.assignment import assignment_moments
 from deadheat.model.cluster import Cluster
 from deadheat.model.code_spec import CodeSpec
@@ -14,9 +15,13 @@ from deadheat.model.worker import Worker
 from deadheat.model.workload import Search, Workload
 
 __all__ = [
+    "AnyArray",
+    "Array",
+    "BoolArray",
     "Cluster",
     "CodeSpec",
     "EngineSpec",
+    "IntArray",
     "Overhead",
     "Scenario",
     "Search",

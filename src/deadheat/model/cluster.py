@@ -8,20 +8,19 @@ from functools import cached_property
 from typing import Any, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from deadheat.errors import BadInput
+from deadheat.model.arrays import Array
 from deadheat.model.code_spec import CodeSpec
 from deadheat.model.laws import Law
 from deadheat.model.worker import Worker
-
-Array = NDArray[np.float64]
 
 
 class Cluster(Sequence[Worker]):
     """A sequence of workers; .mean, .std, .comm and .capacity are read-only arrays, one entry per worker.
 
-    lead, toll: where the unit of work is one task, how many units each worker does before its first result, and the
+    shared_chunks, seconds_per_task: where the unit of work is one task, how many units each worker does before its first result, and the
     seconds that each result costs besides (see CodeSpec).
     """
 
@@ -29,8 +28,8 @@ class Cluster(Sequence[Worker]):
     std: Array
     comm: Array
     capacity: Array
-    lead: int = 0
-    toll: float = 0.0
+    shared_chunks: int = 0
+    seconds_per_task: float = 0.0
     _names: tuple[str, ...] | None
     _laws: tuple[Any, ...]  # one for each worker, or a single one for all
 
@@ -134,22 +133,22 @@ class Cluster(Sequence[Worker]):
 
     def tasks(self, spec: CodeSpec) -> Cluster:
         """The cluster whose unit of work is one task of a code."""
-        if not (spec.lead or spec.toll):
+        if not (spec.shared_chunks or spec.seconds_per_task):
             return self.scaled(spec.work)
         scaled = self.scaled(spec.work)
         found = scaled._with(scaled.mean, scaled.std, scaled.capacity, scaled._laws)
-        found.lead, found.toll = spec.lead, spec.toll
+        found.shared_chunks, found.seconds_per_task = spec.shared_chunks, spec.seconds_per_task
         return found
 
     @property
     def pace(self) -> Array:
         """Seconds from one result of a worker to its next, on average."""
-        return self.mean + self.toll
+        return self.mean + self.seconds_per_task
 
     @property
     def ready(self) -> Array:
         """Seconds until a worker begins with its first result, on average: its distance, and what leads."""
-        return self.comm + self.lead * self.mean
+        return self.comm + self.shared_chunks * self.mean
 
     def farther(self, seconds: float) -> Cluster:
         """The same workers, each so many seconds per iteration farther away."""

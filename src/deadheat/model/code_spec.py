@@ -16,16 +16,16 @@ class CodeSpec:
     critical: K, the number of results that resolve an iteration.
     redundancy: Omega >= 1; K*Omega tasks are given out, which must be a whole number.
     work: C, the units of work of one task.
-    lead: tasks' worth of work that a worker does before its first result: the d - 1 chunks that neighbouring tasks of
+    shared_chunks: tasks' worth of work that a worker does before its first result: the d - 1 chunks that neighbouring tasks of
     a gradient code share, where chunk results are kept (chunk reuse).
-    toll: seconds that every task costs its worker whatever its size, such as the sending of its result.
+    seconds_per_task: seconds that every task costs its worker whatever its size, such as the sending of its result.
     """
 
     critical: int
     redundancy: float = 1.0
     work: float = 1.0
-    lead: int = 0
-    toll: float = 0.0
+    shared_chunks: int = 0
+    seconds_per_task: float = 0.0
 
     def __post_init__(self) -> None:
         set_field = object.__setattr__
@@ -37,8 +37,16 @@ class CodeSpec:
             "work",
             finite("work", self.work, "give the units of work of a task (C), above 0", above=0.0),
         )
-        set_field(self, "lead", whole("lead", self.lead, "give the chunks that tasks share (d - 1)", least=0))
-        set_field(self, "toll", finite("toll", self.toll, "give seconds per task, 0 for none", least=0.0))
+        set_field(
+            self,
+            "shared_chunks",
+            whole("shared_chunks", self.shared_chunks, "give the chunks that tasks share (d - 1)", least=0),
+        )
+        set_field(
+            self,
+            "seconds_per_task",
+            finite("seconds_per_task", self.seconds_per_task, "give seconds per task, 0 for none", least=0.0),
+        )
         tasks = self.critical * self.redundancy
         if tasks > MOST_TASKS:
             raise BadInput("critical", self.critical, f"more than {MOST_TASKS:g} tasks", "cut an iteration into fewer")
@@ -52,10 +60,14 @@ class CodeSpec:
             )
 
     @classmethod
-    def of(cls, critical: int, total: int, work: float = 1.0, lead: int = 0, toll: float = 0.0) -> CodeSpec:
+    def of(
+        cls, critical: int, total: int, work: float = 1.0, shared_chunks: int = 0, seconds_per_task: float = 0.0
+    ) -> CodeSpec:
         """The spec that gives out `total` tasks."""
         needed = whole("critical", critical, "give the number of results that suffice (K)")
-        return cls(needed, whole("total", total, "give the number of tasks") / needed, work, lead, toll)
+        return cls(
+            needed, whole("total", total, "give the number of tasks") / needed, work, shared_chunks, seconds_per_task
+        )
 
     @property
     def total(self) -> int:

@@ -7,11 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deadheat.errors import BadInput, finite
-
-Array = NDArray[np.float64]
+from deadheat.model.arrays import Array, BoolArray
 
 
 @dataclass(frozen=True)
@@ -60,7 +58,7 @@ class Switching:
 
         return following
 
-    def _states(self, state: NDArray[np.bool_], level: Array) -> NDArray[np.bool_]:
+    def _states(self, state: BoolArray, level: Array) -> BoolArray:
         """The chain driven by uniform numbers, one row per iteration."""
         size = len(level)
         if self.enter <= 1 - self.leave + 1e-12:  # q and 1 - q must count, however they are rounded

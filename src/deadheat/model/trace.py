@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from deadheat.model.arrays import AnyArray, Array, BoolArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,12 +25,12 @@ class Timeline:
     worker: NDArray[np.int32]
     begin: Array
     end: Array
-    done: NDArray[np.bool_]
+    done: BoolArray
 
     def __len__(self) -> int:
         return int(self.job.size)
 
-    def columns(self) -> dict[str, NDArray[Any]]:
+    def columns(self) -> dict[str, AnyArray]:
         """The columns by name, for a table."""
         return {column.name: getattr(self, column.name) for column in fields(self)}
 
@@ -38,7 +38,7 @@ class Timeline:
     def joined(cls, parts: Iterable[Timeline], room: int) -> Timeline:
         """Several timelines, one behind the other, of at most `room` tasks in all; each can be forgotten at once."""
         kinds = (np.int32, np.int32, np.int32, np.float64, np.float64, np.bool_)
-        columns: list[NDArray[Any]] = [np.empty(room, kind) for kind in kinds]
+        columns: list[AnyArray] = [np.empty(room, kind) for kind in kinds]
         size = 0
         for part in parts:
             for column, piece in zip(columns, part.columns().values(), strict=True):
@@ -75,7 +75,7 @@ class Trace:
         """Seconds from arrival to the first iteration's start."""
         return self.start - self.arrival
 
-    def columns(self) -> dict[str, NDArray[Any]]:
+    def columns(self) -> dict[str, AnyArray]:
         """One row per job, for a table."""
         names = ("arrival", "start", "end", "delay", "service", "wait")
         return {"job": np.arange(len(self)), **{name: getattr(self, name) for name in names}}

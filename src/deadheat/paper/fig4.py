@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deadheat.model import Array
 from deadheat.model.finding import Claim, Finding, Picture
 from deadheat.paper.five_workers import NOTE, spec, stream, workers
 from deadheat.planning import split, uniform
@@ -17,7 +17,6 @@ from deadheat.simulation import interval, replicate, simulate
 OMEGAS = (1.0, 1.01, 1.02, 1.03, 1.04, 1.05, 1.06, 1.08, 1.1, 1.15, 1.2, 1.3, 1.4)
 REALISATIONS, JOBS, STRENGTH = 100, 1000, 3.0
 NEAR = 1.02  # "reaches the bound": within two per cent of it
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

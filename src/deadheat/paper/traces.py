@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from deadheat.model import Cluster, Stream, Worker
+from deadheat.model import Array, Cluster, Stream, Worker
 from deadheat.model.code_spec import CodeSpec
 from deadheat.model.finding import Claim, Finding, Picture
 from deadheat.model.laws import Lognormal
@@ -21,7 +20,6 @@ FILE = "lambda256_cnn.npz"
 LEVEL = 2  # which of the five load levels is replayed
 BODY = (0.25, 0.5, 0.75, 0.9)  # K as a part of the workers: what a code with some redundancy waits for
 TAIL = (0.95, 1.0)
-Array = NDArray[np.float64]
 
 
 def reproduce(seed: int) -> Finding:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from deadheat.model import Split
+from deadheat.model import Array, Split
 from deadheat.model.finding import Claim, Finding, Picture
 from deadheat.paper.worked_example import PRINTED, cluster, spec, stream
 from deadheat.planning import split, uniform
@@ -15,7 +14,6 @@ from deadheat.queueing import draw, forecast, lower_bound
 from deadheat.simulation import interval, replicate, simulate
 
 DRAWS, JOBS = 200, 1000
-Array = NDArray[np.float64]
 
 
 def reproduce(seed: int) -> Finding:

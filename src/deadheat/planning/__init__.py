@@ -1,29 +1,39 @@
 """Who gets how much: splits of an iteration's tasks, and the choice of a code by its mismatch."""
 
-from deadheat.planning.balance import equalise
-from deadheat.planning.choice import choose
-from deadheat.planning.equal_shares import uniform
-from deadheat.planning.hcmm_loads import hcmm, hcmm_redundancy
-from deadheat.planning.ratios import caps, in_ratio
+from deadheat.planning.choose import choose
+from deadheat.planning.equalise import equalise
+from deadheat.planning.fastest import fastest
+from deadheat.planning.hcmm import hcmm, hcmm_redundancy
+from deadheat.planning.mismatch import mismatch
+from deadheat.planning.policies import POLICIES, Policy, policy
+from deadheat.planning.proportional import proportional
+from deadheat.planning.ratio import caps, in_ratio
+from deadheat.planning.recruit import Recruitment, Unreachable, recruit
 from deadheat.planning.rounding import apportion
-from deadheat.planning.scores import Moments, Quantile, Score
-from deadheat.planning.speed_shares import proportional
-from deadheat.planning.splits import split
-from deadheat.planning.spread import mismatch
+from deadheat.planning.score import Moments, Quantile, Score
+from deadheat.planning.split import split
+from deadheat.planning.uniform import uniform
 
 __all__ = [
+    "POLICIES",
     "Moments",
+    "Policy",
     "Quantile",
+    "Recruitment",
     "Score",
+    "Unreachable",
     "apportion",
     "caps",
     "choose",
     "equalise",
+    "fastest",
     "hcmm",
     "hcmm_redundancy",
     "in_ratio",
     "mismatch",
+    "policy",
     "proportional",
+    "recruit",
     "split",
     "uniform",
 ]

@@ -23,7 +23,7 @@ def reasons(cluster: Cluster, split: Split) -> list[str]:
     tasks = cluster.tasks(split.spec)
     start = start_scores(tasks, split.gamma)
     far = start >= split.theta  # never, where theta is NaN
-    full = np.floor(tasks.capacity) <= tasks.lead
+    full = np.floor(tasks.capacity) <= tasks.shared_chunks
     return [_reason(*row, split) for row in zip(split.loads, far, full, split.shares, start, strict=True)]
 
 

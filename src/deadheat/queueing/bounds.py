@@ -8,7 +8,7 @@ import numpy as np
 
 from deadheat.model import Cluster, CodeSpec, Stream, Switching
 from deadheat.model.laws import Deterministic, Gamma, ShiftedExponential, Weibull
-from deadheat.queueing.forecasts import Forecast, of_loads
+from deadheat.queueing.forecast import Forecast, of_loads
 from deadheat.queueing.waiting import mean_delay
 
 NEW_BETTER_THAN_USED = (Gamma, Weibull, Deterministic, ShiftedExponential)  # while std <= mean

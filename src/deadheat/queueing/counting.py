@@ -11,9 +11,8 @@ import heapq
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from deadheat.model import Array
 
 
 def counts(done: Array) -> Array:

@@ -18,9 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.errors import whole
-from deadheat.model import Stream, special
+from deadheat.model import Array, Stream, special
 
-Array = NDArray[np.float64]
 Spectrum = NDArray[np.complex128]
 CELLS_PER_SPREAD = 16  # lattice points to one standard deviation of S - A: adds 0.1 % to its variance
 MOST_CELLS = 2**13

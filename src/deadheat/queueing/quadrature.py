@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from deadheat.model import Array
+
 NODES, WEIGHTS = (np.asarray(part) for part in np.polynomial.legendre.leggauss(10))
 ROUNDS = 40
 MOST_POINTS = 20_000  # a function that needs more is a staircase; the error says so

@@ -9,9 +9,10 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from deadheat.planning import Recruitment
 from deadheat.queueing import Forecast
 from deadheat.reporting.numbers import seconds
-from deadheat.tuning import Plan, Recruitment
+from deadheat.tuning import Plan
 
 MOST_ROWS = 40  # workers shown in a table; JSON has all of them
 POLICY_NAMES = {

@@ -186,7 +186,7 @@ class Driver:
         job = ticket.job
         task, known = self._tasks[job], self._opened.setdefault(worker, {})
         if job not in known:
-            self.engine.send(worker, Open(job, task.work, task.brief.spec.work, task.brief.spec.lead))
+            self.engine.send(worker, Open(job, task.work, task.brief.spec.work, task.brief.spec.shared_chunks))
             known[job] = set()
         missing = {piece for one in tasks for piece in task.work.needs(one)} - known[job]
         if missing:

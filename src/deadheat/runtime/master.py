@@ -178,7 +178,7 @@ class Master:
             return commands  # late news of a purged iteration
         brief = self._briefs[event.ticket.job]
         first = worker in self._asked
-        units = brief.spec.work * (1 + brief.spec.lead if first else 1)
+        units = brief.spec.work * (1 + brief.spec.shared_chunks if first else 1)
         self.estimates[worker].finished(event.seconds, units)
         if first:
             comm = max(at - self._asked.pop(worker) - event.seconds, 0.0)
@@ -211,7 +211,7 @@ class Master:
         brief = self._briefs.get(event.ticket.job)
         if brief is not None and event.seconds > 0:
             estimate, spec = self.estimates[event.worker], brief.spec
-            units = spec.work * (1 + spec.lead if event.first else 1)
+            units = spec.work * (1 + spec.shared_chunks if event.first else 1)
             (estimate.finished if event.complete else estimate.cut_off)(event.seconds, units)
         return []
 
@@ -287,7 +287,7 @@ class Master:
     def _patience(self, worker: int) -> float:
         assert self.ticket is not None
         spec = self._briefs[self.ticket.job].spec
-        patience = self.estimates.patience(worker, spec.work * (1 + spec.lead))
+        patience = self.estimates.patience(worker, spec.work * (1 + spec.shared_chunks))
         if (worker, self.ticket.job) not in self._opened:
             patience = max(patience, OPENING)
         return self._heard[worker] + patience * self._longer.get(worker, 1.0)

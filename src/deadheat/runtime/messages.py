@@ -176,12 +176,12 @@ Command = Assign | Resolve | Purge | Deliver | Abandon | Dismiss
 
 @dataclass(frozen=True, slots=True)
 class Open:
-    """A job's work, sent once to each worker: what a task is. units, lead: see CodeSpec (for emulated workers)."""
+    """A job's work, sent once to each worker: what a task is. units, shared_chunks: see CodeSpec (for emulated workers)."""
 
     job: int
     work: Any
     units: float = 1.0
-    lead: int = 0
+    shared_chunks: int = 0
 
 
 @dataclass(frozen=True, slots=True)

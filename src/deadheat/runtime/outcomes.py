@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from deadheat.model.interval import Interval, interval
 from deadheat.runtime.outlooks import Range
 from deadheat.runtime.records import Record
-from deadheat.simulation.statistics import Interval, interval
 
 
 @dataclass(frozen=True)

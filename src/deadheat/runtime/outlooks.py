@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from deadheat.model import Cluster
+from deadheat.model import Array, Cluster
 from deadheat.queueing import IterationLaw
 from deadheat.runtime.briefs import Brief
 from deadheat.runtime.driver import Driver, Task
@@ -23,9 +22,8 @@ from deadheat.runtime.master import Master
 from deadheat.runtime.records import Record
 from deadheat.runtime.schedules import Static
 from deadheat.runtime.work import Stocked
-from deadheat.simulation.queue import starts
+from deadheat.simulation.lindley import starts
 
-Array = NDArray[np.float64]
 SAMPLED = 400  # iterations on sampled time
 DRAWS = 2000  # runs that are drawn for a range
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from deadheat.model.interval import Interval, interval
 from deadheat.runtime.driver import Driver
 from deadheat.runtime.messages import Event, Failed, Finished, Joined, Lost, Stopped, Ticket, Void
 from deadheat.runtime.worker_loop import told
-from deadheat.simulation.statistics import Interval, interval
 
 AT_ONCE = 2  # tasks of a worker per round: the first also tells the way to it, the second only its speed
 PROBED = 3  # rounds of a short probe, of which the first warms up
@@ -114,7 +114,7 @@ class _Round:
         spec, estimate = driver.brief(job).spec, driver.master.estimates[self.worker]
         match event:
             case Finished(at=at, seconds=seconds):
-                units = spec.work * (1 if self.heard else 1 + spec.lead)
+                units = spec.work * (1 if self.heard else 1 + spec.shared_chunks)
                 if not self.heard:
                     comm = max(at - self.sent - seconds, 0.0)
                     sample.comm.append(comm)
@@ -125,4 +125,4 @@ class _Round:
             case Failed(error=error):
                 sample.error = error
             case Stopped(seconds=seconds, complete=False, first=first) if seconds > 0:
-                estimate.cut_off(seconds, spec.work * (1 + spec.lead if first else 1))
+                estimate.cut_off(seconds, spec.work * (1 + spec.shared_chunks if first else 1))

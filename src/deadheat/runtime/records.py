@@ -5,12 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deadheat.model import Timeline
 from deadheat.runtime.messages import Assign, Command, Event, Finished, Resolve, Resolved, Stopped, Ticket
-
-Array = NDArray[np.float64]
 
 
 @dataclass(eq=False)

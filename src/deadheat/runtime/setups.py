@@ -12,6 +12,7 @@ from weakref import WeakSet
 from deadheat.coding import Code
 from deadheat.errors import BadInput, finite, nearest, whole
 from deadheat.model import Cluster, CodeSpec
+from deadheat.planning import policy as named
 from deadheat.runtime.briefs import Brief, Policy
 from deadheat.runtime.driver import Driver, Listener, Task
 from deadheat.runtime.emulation import emulations
@@ -22,7 +23,6 @@ from deadheat.runtime.estimates import Estimates
 from deadheat.runtime.job import Workable
 from deadheat.runtime.master import Master
 from deadheat.runtime.schedules import SCHEDULES, Schedule
-from deadheat.tuning import policy as named
 
 ENGINES = ("local", "ray")
 _used: WeakSet[Any] = WeakSet()  # engines, since their workers remember tickets
@@ -140,6 +140,6 @@ class Setup:
         made = job.prepare(code or self.code, self.memory)
         cost = made.code.cost
         units = (made.units if self.work is None else self.work) * cost.work
-        spec = CodeSpec.of(made.code.critical, made.code.total, units, cost.lead)
+        spec = CodeSpec.of(made.code.critical, made.code.total, units, cost.shared_chunks)
         brief = Brief(made.code, spec, job.iterations, self._policy, self.gamma, self._schedule, self.adapt)
         return Task(brief, made.work, job.start, made.step, name=job.name, share=made.share)

@@ -8,11 +8,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deadheat.coding import Code
-
-Array = NDArray[Any]
+from deadheat.model import AnyArray
 
 
 class Purged(Exception):
@@ -119,7 +117,7 @@ class Mixture(Stocked):
     def __init__(self, code: Code, chunks: Sequence[Any]) -> None:
         super().__init__(chunks)
         self._tasks = [code.support(task) for task in range(code.total)]
-        self._known: dict[int, Array] = {}
+        self._known: dict[int, AnyArray] = {}
 
     def needs(self, task: int) -> Collection[int]:
         """The chunks that it mixes."""
@@ -139,7 +137,7 @@ class ChunkWork(Mixture):
         self,
         code: Code,
         chunks: Sequence[Sequence[Any]],
-        compute: Callable[..., Array],
+        compute: Callable[..., AnyArray],
         wants_token: bool,
         memory: float = math.inf,
     ) -> None:
@@ -153,10 +151,10 @@ class ChunkWork(Mixture):
         """Forget the chunks' results."""
         self._state, self._known = state, {}
 
-    def run(self, task: int, token: Token) -> Array:
+    def run(self, task: int, token: Token) -> AnyArray:
         """The mixture."""
         chunks, weights = self._tasks[task]
-        total: Array | None = None
+        total: AnyArray | None = None
         for chunk, row in zip(chunks.tolist(), weights, strict=True):
             if chunk not in self._known:
                 self._known[chunk] = self._result(chunk, token)
@@ -172,9 +170,9 @@ class ChunkWork(Mixture):
         assert total is not None
         return total
 
-    def _result(self, chunk: int, token: Token) -> Array:
+    def _result(self, chunk: int, token: Token) -> AnyArray:
         more = (token,) if self._wants_token else ()
-        total: Array | None = None
+        total: AnyArray | None = None
         for number, piece in enumerate(self.piece(chunk)):
             try:
                 value = np.asarray(self._compute(self._state, self._loaded.get((chunk, number), piece), *more))

@@ -71,7 +71,7 @@ class WorkerLoop:
             try:
                 value = work.run(task, token)
                 if self._stretch is not None:
-                    self._stretch.until(began, opened.units, 1 + opened.lead if first else 1, token)
+                    self._stretch.until(began, opened.units, 1 + opened.shared_chunks if first else 1, token)
             except Purged:
                 yield self._stopped(ticket, began, complete=False, first=first)
                 return

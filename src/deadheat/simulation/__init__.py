@@ -1,11 +1,11 @@
 """What would happen: streams of jobs, simulated from exact laws or task by task."""
 
-from deadheat.simulation.comparisons import Outcome, Scheme, compare
-from deadheat.simulation.conditions import Condition, Replay
-from deadheat.simulation.replications import Sample, replicate
+from deadheat.model.interval import Interval, interval
+from deadheat.simulation.compare import Outcome, Scheme, compare
+from deadheat.simulation.replay import Condition, Replay
+from deadheat.simulation.replicate import Sample, replicate
 from deadheat.simulation.schedules import SCHEDULES, Decodable, Duplicates, Pull, Schedule, Speculative, Static, TopUp
-from deadheat.simulation.statistics import Interval, interval
-from deadheat.simulation.streams import Purge, simulate
+from deadheat.simulation.simulate import Purge, simulate
 
 __all__ = [
     "SCHEDULES",

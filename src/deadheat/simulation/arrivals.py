@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from deadheat.model import Stream
+from deadheat.model import Array, Stream
 from deadheat.model.laws import fit
-
-Array = NDArray[np.float64]
 
 
 def gaps(stream: Stream, jobs: int, rng: np.random.Generator) -> Array:

@@ -5,12 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from deadheat.model import Cluster
-from deadheat.simulation.randomness import child
-
-Array = NDArray[np.float64]
+from deadheat.model import Array, Cluster, IntArray
+from deadheat.simulation.seeds import child
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +19,7 @@ class Batch:
     """
 
     tasks: Cluster
-    loads: NDArray[np.int64]
+    loads: IntArray
     critical: int
     size: int
     seeds: np.random.SeedSequence
@@ -41,12 +38,12 @@ class Batch:
 
         What leads (shared chunks) takes the time of so many tasks more and brings no result.
         """
-        lead = self.tasks.lead
-        times = self.durations(worker, count + lead)
-        times[lead:] += self.tasks.toll
+        shared_chunks = self.tasks.shared_chunks
+        times = self.durations(worker, count + shared_chunks)
+        times[shared_chunks:] += self.tasks.seconds_per_task
         if pause:
-            times[lead + after :] += pause
+            times[shared_chunks + after :] += pause
         times[0] += self.tasks.comm[worker]
-        for j in range(1, count + lead):  # row by row: five times as fast as cumsum along the first axis
+        for j in range(1, count + shared_chunks):  # row by row: five times as fast as cumsum along the first axis
             times[j] += times[j - 1]
-        return times[lead:]
+        return times[shared_chunks:]

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from deadheat.coding import FAMILIES, Family, Shape, family
 from deadheat.errors import BadInput, nearest
 from deadheat.model import Cluster, CodeSpec, Overhead, Search, Stream, Workload
+from deadheat.planning.policies import POLICIES
 from deadheat.simulation import SCHEDULES
-from deadheat.tuning.policies import POLICIES
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +72,7 @@ def _families(kind: str, names: tuple[str, ...] | None) -> list[Family]:
     return found
 
 
-def toll(workload: Workload, result: float, mix: float) -> float:
+def seconds_per_task(workload: Workload, result: float, mix: float) -> float:
     """The seconds that a result costs its worker besides the work: it is mixed, and sent.
 
     result: its size, as a part of the plain one's. mix: multiply-adds per number of the plain one.
@@ -83,15 +83,15 @@ def toll(workload: Workload, result: float, mix: float) -> float:
 def _ways(shape: Shape, workload: Workload, stream: Stream, search: Search) -> Iterator[Candidate]:
     """The shape under each policy and schedule that makes sense for it."""
     cost = shape.cost
-    each = toll(workload, cost.result, cost.mix)
-    spec = CodeSpec.of(shape.critical, shape.total, cost.work * workload.work, cost.lead, each)
+    each = seconds_per_task(workload, cost.result, cost.mix)
+    spec = CodeSpec.of(shape.critical, shape.total, cost.work * workload.work, cost.shared_chunks, each)
     overhead = Overhead(
         cost.encode * workload.data / workload.speed / stream.iterations,  # once for all iterations of a job
         cost.decode * workload.result / workload.speed,
         workload.update,
     )
     for schedule in dict.fromkeys(search.schedules):
-        if schedule != "static" and (cost.lead or not shape.any_critical):
+        if schedule != "static" and (cost.shared_chunks or not shape.any_critical):
             continue  # shared chunks and coverage need the tasks to be where they were planned
         if schedule == "top-up" and shape.critical == shape.total:
             continue  # there is no spare task

@@ -27,4 +27,4 @@ def shape_for(scenario: Scenario, kind: str = "gradient") -> Shape:
         sizes = ", ".join(f"{shape.critical} of {shape.total}" for shape in shapes) or "none"
         problem = f"{name} has no {spec.critical} of {spec.total}"
         raise BadInput("code.critical", spec.critical, problem, f"near it are: {sizes}")
-    return min(fitting, key=lambda shape: abs(shape.cost.lead - spec.lead))
+    return min(fitting, key=lambda shape: abs(shape.cost.shared_chunks - spec.shared_chunks))

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from deadheat import __version__
-from deadheat.coding.shapes import KINDS
+from deadheat.coding.shape import KINDS
 from deadheat.errors import BadInput, nearest
 from deadheat.reporting.catalogue import catalogue_json, print_catalogue
 from deadheat.reporting.console import console

@@ -13,6 +13,7 @@ from deadheat import __version__
 from deadheat.cli.files import read_scenario
 from deadheat.cli.options import listed, numbers, percentage, purging
 from deadheat.errors import BadInput, nearest
+from deadheat.planning import policy as named
 from deadheat.reporting.console import console
 from deadheat.reporting.figures import FORMATS, save_comparison
 from deadheat.reporting.files import check_target, write_table
@@ -21,7 +22,6 @@ from deadheat.reporting.progress import bar
 from deadheat.reporting.samples import outcomes_json, outcomes_table, print_outcomes
 from deadheat.simulation import SCHEDULES, Scheme
 from deadheat.simulation import compare as run_all
-from deadheat.tuning import policy as named
 
 
 def compare(

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deadheat.errors import BadInput
-from deadheat.model.laws.law import Array, ExactSums
+from deadheat.model.arrays import Array
+from deadheat.model.laws.law import ExactSums
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from deadheat.errors import finite
-
-Array = NDArray[np.float64]
+from deadheat.model.arrays import Array
 
 
 class Law(ABC):

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deadheat.model import special
-from deadheat.model.laws.law import Array, Law
+from deadheat.model.arrays import Array
+from deadheat.model.laws.law import Law
 
 
 @dataclass(frozen=True)

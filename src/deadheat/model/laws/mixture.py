@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deadheat.errors import BadInput, finite
+from deadheat.model.arrays import Array
 from deadheat.model.laws.deterministic import Deterministic
 from deadheat.model.laws.gamma import Gamma
-from deadheat.model.laws.law import Array, Law
+from deadheat.model.laws.law import Law
 
 
 @dataclass(frozen=True)

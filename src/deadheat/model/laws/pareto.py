@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deadheat.model.laws.law import Array, Law
+from deadheat.model.arrays import Array
+from deadheat.model.laws.law import Law
 
 
 @dataclass(frozen=True)

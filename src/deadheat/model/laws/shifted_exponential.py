@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 
 from deadheat.errors import BadInput
 from deadheat.model import special
-from deadheat.model.laws.law import Array, ExactSums
+from deadheat.model.arrays import Array
+from deadheat.model.laws.law import ExactSums
 
 
 @dataclass(frozen=True)

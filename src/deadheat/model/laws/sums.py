@@ -15,7 +15,8 @@ from typing import Protocol
 
 import numpy as np
 
-from deadheat.model.laws.law import Array, ExactSums, Law
+from deadheat.model.arrays import Array
+from deadheat.model.laws.law import ExactSums, Law
 
 CELLS_PER_SPREAD = 48  # cells to one standard deviation: an error near 1e-5, most of it from interpolation
 MOST_CELLS = 2**24  # of the whole table: 128 MiB
@@ -40,15 +41,17 @@ class Sums(Protocol):
         """The array of shape (most, len(t)) of P(S_k <= t), k = 1 ... most."""
 
 
-def results_by(table: Sums, most: int, lead: int, toll: float, slow: float, since: Array) -> Array:
+def results_by(table: Sums, most: int, shared_chunks: int, seconds_per_task: float, slow: float, since: Array) -> Array:
     """Rows of P(a worker has brought j results by then), j = 1 ... most, `since` it began; shape (most, len(since)).
 
-    The j-th result is there after lead + j times, each `slow` times as long, and j tolls that are never slower.
+    The j-th result is there after shared_chunks + j times, each `slow` times as long, and j tolls that are never slower.
     """
-    if not toll:
-        return table.upto(lead + most, since / slow)[lead:]
-    rows = [table.cdf(lead + j, np.maximum(since - j * toll, 0.0) / slow) for j in range(1, most + 1)]
-    late = since[None, :] < toll * np.arange(1, most + 1)[:, None]
+    if not seconds_per_task:
+        return table.upto(shared_chunks + most, since / slow)[shared_chunks:]
+    rows = [
+        table.cdf(shared_chunks + j, np.maximum(since - j * seconds_per_task, 0.0) / slow) for j in range(1, most + 1)
+    ]
+    late = since[None, :] < seconds_per_task * np.arange(1, most + 1)[:, None]
     return np.where(late, 0.0, np.minimum.accumulate(np.reshape(rows, (most, since.size)), axis=0))
 
 

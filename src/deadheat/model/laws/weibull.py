@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 
 from deadheat.errors import BadInput
 from deadheat.model import special
-from deadheat.model.laws.law import Array, Law
+from deadheat.model.arrays import Array
+from deadheat.model.laws.law import Law
 
 LEAST_SHAPE, MOST_SHAPE = 0.05, 1e6  # std/mean from 4e5 down to 1e-6
 

@@ -190,11 +190,11 @@ class LocalEngine:
                     self._states[turn].clear()
                     self._packed = ticket, turn, pack(state, self._states[turn])
                 return pickle.dumps(("order", tuple(ticket), tasks, self._packed[2]), 5)
-            case Open(job=job, work=work, units=units, lead=lead):
+            case Open(job=job, work=work, units=units, shared_chunks=shared_chunks):
                 if job not in self._opens:
                     shelf = Shelf()
                     self._opens[job] = shelf, pack(work, shelf)
-                return pickle.dumps(("open", job, units, lead, self._opens[job][1]), 5)
+                return pickle.dumps(("open", job, units, shared_chunks, self._opens[job][1]), 5)
             case Supply(job=job, pieces=pieces):
                 shelf, _ = self._opens[job]
                 for number, piece in pieces.items():
@@ -322,9 +322,9 @@ def _listen(pipe: Connection, loop: WorkerLoop, letters: queue.SimpleQueue[Lette
                     ticket, tasks, parcel = rest
                     letter = Order(Ticket(*ticket), tasks, _unpacked(parcel, states))
                 case "open":
-                    job, units, lead, parcel = rest
+                    job, units, shared_chunks, parcel = rest
                     work = _unpacked(parcel, readers.setdefault(job, Reader()))
-                    letter = Open(job, Broken(work.error) if isinstance(work, Unread) else work, units, lead)
+                    letter = Open(job, Broken(work.error) if isinstance(work, Unread) else work, units, shared_chunks)
                 case "supply":
                     job, parcels = rest
                     letter = Supply(job, {number: _unpacked(parcel, readers[job]) for number, parcel in parcels})

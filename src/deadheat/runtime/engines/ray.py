@@ -80,10 +80,10 @@ class RayWorker:
         """The process of this worker."""
         return os.getpid()
 
-    def open(self, turn: int, job: int, packed: bytes, units: float, lead: int) -> None:
+    def open(self, turn: int, job: int, packed: bytes, units: float, shared_chunks: int) -> None:
         """Take a job's work; what cannot be read here says so when it is asked to work."""
         work = _read(Pickled(packed))
-        self._take(turn, Open(job, Broken(work.error) if isinstance(work, Unread) else work, units, lead))
+        self._take(turn, Open(job, Broken(work.error) if isinstance(work, Unread) else work, units, shared_chunks))
 
     def supply(self, turn: int, job: int, numbers: tuple[int, ...], *pieces: Any) -> None:
         """Take pieces of a job's data."""
@@ -204,10 +204,10 @@ class RayEngine:
                 if self._state is None or self._state[0] != ticket:
                     self._state = ticket, self._packed(state)
                 post.actor.order.remote(turn, ticket, tasks, self._state[1])
-            case Open(job=job, work=work, units=units, lead=lead):
+            case Open(job=job, work=work, units=units, shared_chunks=shared_chunks):
                 if job not in self._works:
                     self._works[job] = self._ray.put(by_value(work))
-                post.actor.open.remote(turn, job, self._works[job], units, lead)
+                post.actor.open.remote(turn, job, self._works[job], units, shared_chunks)
             case Supply(job=job, pieces=pieces):
                 for number, piece in pieces.items():
                     if (job, number) not in self._pieces:

@@ -11,10 +11,7 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from itertools import count
 
-import numpy as np
-from numpy.typing import NDArray
-
-from deadheat.model import Cluster, Split
+from deadheat.model import Array, Cluster, Split
 from deadheat.runtime.messages import (
     Event,
     Failed,
@@ -33,11 +30,10 @@ from deadheat.runtime.messages import (
 from deadheat.runtime.work import Token, Work
 from deadheat.runtime.worker_loop import told
 from deadheat.simulation.batch import Batch
-from deadheat.simulation.conditions import Condition
-from deadheat.simulation.lengths import batches
-from deadheat.simulation.randomness import root
+from deadheat.simulation.iteration_times import batches
+from deadheat.simulation.replay import Condition
+from deadheat.simulation.seeds import root
 
-Array = NDArray[np.float64]
 NO_TICKET = Ticket(-1, -1, -1)
 ALWAYS = Token(lambda: False)  # a result that is asked for is wanted
 
@@ -76,7 +72,7 @@ class VirtualEngine:
         split.must_fit(len(cluster))
         self._tasks = cluster.tasks(split.spec)
         source = batches(cluster, split, condition, root(seed), iterations, total)
-        self._columns = _columns(source, split.spec.total + split.spec.lead)
+        self._columns = _columns(source, split.spec.total + split.spec.shared_chunks)
         self._compute, self._absence = compute, absence
         self._now, self._order = 0.0, count()
         self._events: list[tuple[float, int, int, Event]] = []  # with the life of the worker that it is about
@@ -179,10 +175,10 @@ class VirtualEngine:
         elif post.row:
             begin = post.row[-1][2]
         for task in order.tasks:
-            units = 1 + self._tasks.lead if post.used == 0 else 1
+            units = 1 + self._tasks.shared_chunks if post.used == 0 else 1
             end = begin
-            *lead, last = self._times[worker][post.used : post.used + units].tolist()
-            for time in (*lead, last + self._tasks.toll):  # one by one, as the simulator adds them
+            *shared_chunks, last = self._times[worker][post.used : post.used + units].tolist()
+            for time in (*shared_chunks, last + self._tasks.seconds_per_task):  # one by one, as the simulator adds them
                 end += time
             post.row.append((ticket, begin, end, post.used == 0))
             post.used += units

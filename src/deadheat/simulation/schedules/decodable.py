@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from deadheat.coding import Code
+from deadheat.model import Array
 from deadheat.simulation.batch import Batch
 from deadheat.simulation.schedules.static import results
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

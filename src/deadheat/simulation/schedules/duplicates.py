@@ -6,11 +6,9 @@ import heapq
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deadheat.model import Array
 from deadheat.simulation.batch import Batch
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -26,7 +24,9 @@ class Duplicates:
     def lengths(self, batch: Batch) -> Array:
         """Event by event: who helps whom depends on what has happened so far."""
         width = max(int(batch.loads.max()), batch.critical)
-        durations = np.stack([batch.durations(p, width) + batch.tasks.toll for p in range(len(batch.tasks))])
+        durations = np.stack(
+            [batch.durations(p, width) + batch.tasks.seconds_per_task for p in range(len(batch.tasks))]
+        )
         return np.array([self._one(batch, durations[:, :, i]) for i in range(batch.size)])
 
     def _one(self, batch: Batch, durations: Array) -> float:

@@ -6,11 +6,9 @@ from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deadheat.model import Array
 from deadheat.simulation.batch import Batch
-
-Array = NDArray[np.float64]
 
 
 class Schedule(Protocol):

@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deadheat.model import Array
 from deadheat.simulation.batch import Batch
 from deadheat.simulation.schedules.schedule import first_results, kth
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,47 @@
+"""What a code costs, as parts of one plain iteration: the same for every family, so that they can be ranked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Cost:
+    """The true cost of a code.
+
+    work: C/W, the work of one task as a part of the plain iteration's.
+    storage: what one task needs of the data, as a part of all data.
+    result: the numbers in one task's result, as a part of the plain result's.
+    encode: multiply-adds before the first iteration, per number of the data.
+    decode: multiply-adds at the master in every iteration, per number of the plain result.
+    mix: multiply-adds at the worker for every task, per number of the plain result.
+    shared_chunks: how many tasks' worth of work a worker does before its first task: the chunks that its neighbouring tasks
+    share, where chunk results are kept (chunk reuse); an upper bound for one that holds nearly all chunks.
+    more: what each further neighbouring task needs besides, where neighbours share data.
+    plain: so many of the first tasks have data as it is; together they need no more than `most` of it.
+    """
+
+    work: float
+    storage: float
+    result: float = 1.0
+    encode: float = 0.0
+    decode: float = 0.0
+    mix: float = 0.0
+    shared_chunks: int = 0
+    more: float | None = None
+    plain: int = 0
+    most: float = 1.0
+
+    def factor(self, critical: int, active: int = 1) -> float:
+        """K C/W: how many times the plain work is done for K results, by that many workers."""
+        return (critical + active * self.shared_chunks) * self.work
+
+    def held(self, tasks: range) -> float:
+        """What a worker with these tasks holds of the data, as a part of it."""
+        if self.more is not None:
+            return min(self.storage + (len(tasks) - 1) * self.more, self.most) if tasks else 0.0
+        plain = len(range(tasks.start, min(tasks.stop, self.plain)))
+        return min(plain * self.storage, self.most) + (len(tasks) - plain) * self.storage
+
+
+ALL = 2**62  # tasks: every one has plain data

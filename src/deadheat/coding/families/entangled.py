@@ -1,0 +1,79 @@
+"""Entangled polynomial codes: the fewest results for a given size of task.
+
+They need their powers of x: real points while these last, and roots of unity, with complex work, beyond.
+
+Yu, Maddah-Ali, Avestimehr, Straggler mitigation in distributed matrix multiplication: fundamental limits and optimal
+coding, 2020.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+
+from deadheat.coding.assemble import Grid
+from deadheat.coding.certification import LIMIT, gate
+from deadheat.coding.cost import Cost
+from deadheat.coding.families.uncoded import sides
+from deadheat.coding.generator_matrices import chebyshev_points, circle_points
+from deadheat.coding.linear_code import LinearCode
+from deadheat.coding.product_blocks import MOST_SPARE, blocks_of
+from deadheat.coding.shape import Family, Shape, at_least
+from deadheat.errors import BadInput
+from deadheat.model import AnyArray
+
+MOST_REAL = 16  # K up to which real points keep seven digits
+
+
+def entangled(
+    inner: int, left: int, right: int, total: int, points: str = "auto", *, limit: float = LIMIT
+) -> LinearCode:
+    """A in left x inner blocks, B in inner x right; any K = inner left right + inner - 1 of n results give A B.
+
+    points: "real" up to K = 16 or so, "circle" (complex: four times the work and twice the storage) beyond; "auto".
+    """
+    p, m, q = blocks_of(inner=inner, left=left, right=right)
+    K = p * m * q + p - 1
+    n = at_least(total, K, "inner left right + inner - 1")
+    if points not in ("auto", "real", "circle"):
+        raise BadInput("points", points, "no such points", 'take "real", "circle" or "auto"')
+    on_circle = points == "circle" or (points == "auto" and K > MOST_REAL)
+    x: AnyArray = circle_points(n) if on_circle else chebyshev_points(n)
+    j, u, v = np.arange(p), np.arange(m), np.arange(q)
+    a = x[:, None] ** (j + p * u[:, None]).ravel()  # A[u, j] has the power j + p u
+    b = x[:, None] ** (p - 1 - j[:, None] + p * m * v).ravel()  # B[j, v] the power p - 1 - j + p m v
+    wished = (p - 1 + p * u[:, None] + p * m * v).ravel()
+    cost = _cost(p, m, q, n, on_circle)
+    rows = x[:, None] ** np.arange(K)
+    code = LinearCode("entangled", "product", rows, np.eye(K)[wished], K, cost, m * q, (a, b), assemble=Grid(m, q))
+    other = "" if on_circle else 'points="circle", '
+    gate(code, limit, f"take {other}fewer tasks to spare, or codes.polydot")
+    return code
+
+
+def _cost(inner: int, left: int, right: int, total: int, on_circle: bool) -> Cost:
+    blocks, times = left * right, 2 if on_circle else 1
+    K = inner * blocks + inner - 1
+    storage = times * (1 / left + 1 / right) / (2 * inner)
+    return Cost(times**2 / (inner * blocks), storage, result=times / blocks, encode=times * total, decode=times**2 * K)
+
+
+def _shapes(kind: str, critical: int, total: int) -> Iterator[Shape]:
+    spare = total - critical
+    for inner in (2, 3, 4):
+        blocks = max(round((critical + 1) / inner) - 1, 2)
+        left, right = sides(blocks)
+        K = inner * blocks + inner - 1
+        if spare <= MOST_SPARE:
+            cost = _cost(inner, left, right, K + spare, K > MOST_REAL)
+            build = partial(entangled, inner, left, right, K + spare)
+            settings = {"inner": inner, "left": left, "right": right}
+            yield Shape("entangled", kind, K, K + spare, cost, build, settings)
+
+
+FAMILY = Family(
+    "entangled", ("product",), "Entangled polynomials", "Yu et al. 2020", "1/(pmn)", "1 + 1/(mn) - 1/(pmn)",
+    "any K = pmn + p - 1", "real points to K = 16; complex beyond: four times the work", _shapes,
+)  # fmt: skip

@@ -1,0 +1,72 @@
+"""Lagrange coding: any polynomial of the data, computed on mixtures that lie on one curve through all blocks.
+
+u(z) = sum_j X_j l_j(z) passes the block X_j at the point beta_j. A task computes f(u(alpha_i)); f(u(z)) has the degree
+(parts - 1) deg f, so K = (parts - 1) deg f + 1 results determine it, and with it f(X_j) = f(u(beta_j)). The first tasks
+sit at the betas: their results are plain, and where all of them arrive nothing is decoded.
+
+Yu, Li, Raviv, Kalan, Soltanolkotabi, Avestimehr, Lagrange coded computing, AISTATS 2019.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from deadheat.coding.certification import LIMIT, gate
+from deadheat.coding.cost import Cost
+from deadheat.coding.generator_matrices import chebyshev_rows
+from deadheat.coding.linear_code import LinearCode
+from deadheat.coding.shape import Family, Shape, at_least
+from deadheat.errors import whole
+from deadheat.model import Array
+
+
+def lagrange(parts: int, degree: int, total: int, *, limit: float = LIMIT) -> LinearCode:
+    """F(X_1) ... f(X_parts) for a polynomial f of that degree, from any K = (parts - 1) degree + 1 of n results."""
+    count = whole("parts", parts, "give the number of blocks")
+    power = whole("degree", degree, "give the degree of the function")
+    K = (count - 1) * power + 1
+    n = at_least(total, K, "(parts - 1) degree + 1")
+    alpha = np.cos(np.pi * (np.arange(n) + 0.5) / n)
+    plain = np.unique(np.round((np.arange(count) + 0.5) * n / count - 0.5).astype(int))
+    rest = np.setdiff1d(np.arange(n), plain)
+    alpha = np.concatenate([alpha[plain], np.random.default_rng(0).permutation(alpha[rest])])
+    beta = alpha[:count]
+    rows = chebyshev_rows(alpha, K)
+    code = LinearCode(
+        "lagrange", "function", rows, chebyshev_rows(beta, K), K, _cost(count, power, n), least=count,
+        encoders=(_lagrange(beta, alpha),),
+    )  # fmt: skip
+    gate(code, limit, "take fewer blocks or fewer tasks to spare")
+    return code
+
+
+def _lagrange(beta: Array, alpha: Array) -> Array:
+    """l_j(alpha_i), by the barycentric formula; the identity where the points coincide."""
+    gaps = beta[:, None] - beta[None, :]
+    np.fill_diagonal(gaps, 1.0)
+    logs = -np.log(np.abs(gaps)).sum(axis=1)
+    weights = np.prod(np.sign(gaps), axis=1) * np.exp(logs - logs.max())
+    found = np.zeros((alpha.size, beta.size))
+    found[: beta.size] = np.eye(beta.size)
+    terms = weights / (alpha[beta.size :, None] - beta)
+    found[beta.size :] = terms / terms.sum(axis=1, keepdims=True)
+    return found
+
+
+def _cost(parts: int, degree: int, total: int) -> Cost:
+    K = (parts - 1) * degree + 1
+    part = 1 / parts
+    return Cost(part, part, result=part, encode=total - parts, decode=K, plain=parts)
+
+
+def _shapes(kind: str, critical: int, total: int) -> Iterator[Shape]:
+    """None: the tuner knows no functions (their degree is not part of a workload)."""
+    return iter(())
+
+
+FAMILY = Family(
+    "lagrange", ("function",), "Polynomials of the data", "Yu et al. 2019", "1/k", "about deg f",
+    "any K = (k-1) deg f + 1", "plain results first; Chebyshev points, gated", _shapes,
+)  # fmt: skip

@@ -1,0 +1,94 @@
+"""Rateless (LT) codes: every task is the sum of a random number of blocks; a little more than m results peel.
+
+[1] Luby, LT codes, FOCS 2002 (the robust soliton law of the degrees).
+[2] Mallick, Chaudhari, Sheth, Palanikumar, Joshi, Rateless codes for near-perfect load balancing in distributed
+matrix-vector multiplication, 2019.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import lru_cache, partial
+
+import numpy as np
+
+from deadheat.coding.cost import Cost
+from deadheat.coding.peeling_code import PeelingCode
+from deadheat.coding.shape import Family, Shape
+from deadheat.errors import BadInput, finite, whole
+from deadheat.model import Array
+
+DRAWS = 200  # of a code, before it is given up
+LEAST_SPARE = 1.2  # tasks per block below which hardly any draw peels
+
+
+def lt(parts: int, total: int, *, spread: float = 0.03, failure: float = 0.5, seed: int = 0) -> PeelingCode:
+    """M blocks, n tasks of some blocks each; about m (1 + eps) results suffice, which ones is a matter of luck.
+
+    spread, failure: c and delta of the robust soliton law. All n tasks together always peel: other draws are thrown
+    away.
+    """
+    m = whole("parts", parts, "give the number of blocks (m)")
+    n = whole("total", total, "give the number of tasks (n)")
+    needed, fits = math.ceil(LEAST_SPARE * m), math.floor(n / LEAST_SPARE)
+    if m > n:
+        remedy = f"take at most {fits}, or total = {needed}" if fits else f"take total = {needed}"
+        raise BadInput("parts", m, f"more than the {n} tasks there are", remedy)
+    if n < needed:
+        raise BadInput("total", n, f"too few to peel {m} blocks", f"take at least {needed}, or codes.ldpc")
+    c = finite("spread", spread, "give c of the robust soliton law, such as 0.03", above=0.0)
+    delta = finite("failure", failure, "give delta of the robust soliton law, such as 0.5", above=0.0)
+    if delta >= 1:
+        raise BadInput("failure", failure, "must be below 1", "give delta of the robust soliton law, such as 0.5")
+    chances = robust_soliton(m, c, delta)
+    rng = np.random.default_rng(seed)
+    for _ in range(DRAWS):
+        degrees = 1 + rng.choice(m, n, p=chances)
+        rows = [np.sort(rng.choice(m, d, replace=False)) for d in degrees]
+        tasks = tuple((row, np.ones(row.size)) for row in rows)
+        encoder = np.zeros((n, m))
+        for i, row in enumerate(rows):
+            encoder[i, row] = 1.0
+        cost = _cost(m, n, float(degrees.mean()))
+        code = PeelingCode("lt", "linear", m, m, tasks, (), n, m, cost, (encoder,))
+        if code.decodable(range(n)):
+            return replace(code, critical=0)
+    raise BadInput(
+        "spread", spread, f"in {DRAWS} draws, {n} tasks never covered {m} blocks", "take 0.03, or more tasks"
+    )
+
+
+def robust_soliton(parts: int, spread: float, failure: float) -> Array:
+    """The chances of the degrees 1 ... m (Luby's tau added to the ideal soliton, normalised)."""
+    m = parts
+    d = np.arange(1, m + 1)
+    ideal = np.append(1 / m, 1 / (d[1:] * (d[1:] - 1.0)))
+    ripple = spread * math.log(m / failure) * math.sqrt(m) if m > 1 else 1.0
+    spike = int(np.clip(round(m / max(ripple, 1e-9)), 1, m))
+    extra = np.where(d < spike, ripple / (d * m), 0.0)
+    extra[spike - 1] = ripple * math.log(max(ripple / failure, 1.0 + 1e-9)) / m
+    chances = ideal + extra
+    return np.asarray(chances / chances.sum())
+
+
+@lru_cache
+def _mean_degree(parts: int) -> float:
+    return float(robust_soliton(parts, 0.03, 0.5) @ np.arange(1, parts + 1))
+
+
+def _cost(parts: int, total: int, degree: float) -> Cost:
+    return Cost(1 / parts, 1 / parts, result=1 / parts, encode=degree * total / parts, decode=degree)
+
+
+def _shapes(kind: str, critical: int, total: int) -> Iterator[Shape]:
+    if total >= LEAST_SPARE * critical:
+        cost = _cost(critical, total, _mean_degree(critical))
+        yield Shape("lt", kind, critical, total, cost, partial(lt, critical, total), any_critical=False)
+
+
+FAMILY = Family(
+    "lt", ("linear",), "Random sums of blocks", "Luby 2002; Mallick et al. 2019", "1/m", "1 + eps",
+    "about m (1 + eps)", "rateless; robust soliton degrees, peeling", _shapes,
+)  # fmt: skip

@@ -1,0 +1,62 @@
+"""MDS codes on linear work: K blocks of a matrix become n coded ones, and any K products give the whole.
+
+[1] Lee, Lam, Pedarsani, Papailiopoulos, Ramchandran, Speeding up distributed machine learning using codes, 2018.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+
+from deadheat.coding.certification import LIMIT, gate
+from deadheat.coding.cost import Cost
+from deadheat.coding.generator_matrices import generator
+from deadheat.coding.linear_code import LinearCode
+from deadheat.coding.shape import Family, Shape, sizes
+
+REMEDY = 'take basis="gaussian", or fewer tasks to spare'
+
+
+def mds(critical: int, total: int, basis: str = "gaussian", *, limit: float = LIMIT, seed: int = 0) -> LinearCode:
+    """K plain blocks and n - K parities with Gaussian weights: nothing is computed for blocks that arrive plain.
+
+    basis: "vandermonde", "chebyshev" or "circle" take polynomials instead; they are let through only where sampled and
+    block losses make rounding errors grow by less than `limit`. Raises IllConditioned beyond, with the worst pattern.
+    """
+    K, n = sizes(critical, total)
+    rows = generator(basis, K, n, seed)
+    code = LinearCode("mds", "linear", rows, np.eye(K), K, mds_cost(K, n, basis), encoders=(rows,))
+    if basis != "gaussian":
+        gate(code, limit, REMEDY)
+    return code
+
+
+def mds_cost(critical: int, total: int, basis: str = "gaussian") -> Cost:
+    """Systematic: the parities are mixed beforehand, at worst n - K blocks afterwards.
+
+    A complex block times a real vector is twice the work, and a complex product four times.
+    """
+    part, spare = 1 / critical, total - critical
+    if basis == "gaussian":
+        return Cost(part, part, result=part, encode=spare, decode=min(spare, critical), plain=critical)
+    times = 2 if basis == "circle" else 1  # a real vector times a complex matrix
+    return Cost(times * part, times * part, result=times * part, encode=times * total, decode=times**2 * critical)
+
+
+def _shapes(kind: str, critical: int, total: int) -> Iterator[Shape]:
+    yield Shape("mds", kind, critical, total, mds_cost(critical, total), partial(mds, critical, total))
+
+
+FAMILY = Family(
+    "mds",
+    ("linear",),
+    "Coded blocks of a matrix",
+    "Lee et al. 2018",
+    "1/K",
+    "1",
+    "any K",
+    "plain blocks and Gaussian parities: gain below 1e5 up to K = 1000; other bases are gated",
+    _shapes,
+)

@@ -1,0 +1,66 @@
+"""Generator matrices in which any K rows are independent, and how far each may be trusted.
+
+Gaussian rows keep their digits under any loss. Polynomial bases lose them when neighbouring points are lost together,
+which is what a slow worker does: their rows are permuted (neighbouring tasks have far points), and a gate refuses what
+would still be worse than double precision can bear.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from deadheat.errors import BadInput, nearest
+from deadheat.model import AnyArray, Array, IntArray
+
+BASES = ("gaussian", "vandermonde", "chebyshev", "circle")
+
+
+def generator(basis: str, critical: int, total: int, seed: int) -> AnyArray:
+    """An (n, K) matrix: the identity and Gaussian parities, or polynomials of degree < K at n points."""
+    match basis:
+        case "gaussian":
+            return np.vstack([np.eye(critical), gaussian(total - critical, critical, seed)])
+        case "vandermonde":
+            return np.vander(chebyshev_points(total), critical, increasing=True)
+        case "chebyshev":
+            return chebyshev_rows(chebyshev_points(total), critical)
+        case "circle":
+            return np.vander(circle_points(total), critical, increasing=True)
+    raise BadInput("basis", basis, "no such basis", nearest(str(basis), BASES))
+
+
+def gaussian(rows: int, columns: int, seed: int) -> Array:
+    """Normal numbers of norm one in each row, on average: a parity is as large as what it is made of."""
+    return np.random.default_rng(seed).standard_normal((rows, columns)) / math.sqrt(columns)
+
+
+def chebyshev_points(total: int) -> Array:
+    """Cosines of n even angles, permuted.
+
+    They are a little off the roots of the Chebyshev polynomials: at those, Gauss's quadrature is exact, and some sets
+    of fewer than K results would do by accident.
+    """
+    return np.cos(np.pi * (permuted(total) + 0.4) / total)
+
+
+def circle_points(total: int) -> AnyArray:
+    """The n-th roots of unity, permuted."""
+    return np.asarray(np.exp(2j * np.pi * permuted(total) / total))
+
+
+def chebyshev_rows(points: Array, degrees: int) -> Array:
+    """sqrt(2) T_k(x), k = 0 ... degrees - 1 (T_0 = 1): orthonormal for the Chebyshev weight."""
+    rows = np.cos(np.arange(degrees) * np.arccos(points)[:, None]) * math.sqrt(2)
+    rows[:, 0] = 1.0
+    return np.asarray(rows)
+
+
+def permuted(total: int) -> IntArray:
+    """0 ... n - 1 in strides of about the golden section of n: neighbours come to lie far apart."""
+    if total < 3:
+        return np.arange(total)
+    wanted = round(total * (math.sqrt(5) - 1) / 2)
+    stride = min((s for s in range(1, total) if math.gcd(s, total) == 1), key=lambda s: abs(s - wanted))
+    return np.arange(total) * stride % total

@@ -1,0 +1,85 @@
+"""A family of codes as the catalogue and the tuner see it: what it costs, and which sizes it can be built in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from deadheat.coding.code import Code
+from deadheat.coding.cost import Cost
+from deadheat.errors import BadInput, whole
+
+KINDS = ("gradient", "linear", "product", "function", "transform")
+
+
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """A code that could be built: its size and its cost are known, its matrix is not made yet.
+
+    settings: what tells it from other shapes of the same size, such as {"reuse": True}.
+    any_critical: any K results suffice, so that the exact law of an iteration holds.
+    least: the fewest results that can suffice, where these are fewer than K.
+    """
+
+    family: str
+    kind: str
+    critical: int
+    total: int
+    cost: Cost
+    build: Callable[[], Code]
+    settings: Mapping[str, object] = field(default_factory=dict)
+    any_critical: bool = True
+    exact: bool = True
+    least: int = 0
+
+    @property
+    def fewest(self) -> int:
+        """The fewest results that can suffice."""
+        return self.least or self.critical
+
+
+@dataclass(frozen=True)
+class Family:
+    """One line of the catalogue.
+
+    work, factor: C/W and K C/W in the letters of docs/symbols.md. enough: which results suffice.
+    shapes: the codes of this family nearest to K critical results of n tasks, for a kind of work.
+    """
+
+    name: str
+    kinds: tuple[str, ...]
+    title: str
+    source: str
+    work: str
+    factor: str
+    enough: str
+    notes: str
+    shapes: Callable[[str, int, int], Iterator[Shape]]
+
+
+def sizes(critical: object, total: object) -> tuple[int, int]:
+    """K and n, checked: K <= n, and both whole."""
+    needed = whole("critical", critical, "give the number of results that suffice (K)")
+    tasks = whole("total", total, "give the number of tasks (n)")
+    if needed > tasks:
+        problem = f"more than the {tasks} tasks there are"
+        raise BadInput("critical", needed, problem, f"take at most {tasks}, or total = {needed}")
+    return needed, tasks
+
+
+def straggling(tasks: object, stragglers: object) -> tuple[int, int]:
+    """N and s of a gradient code, checked: s < n, so that a task needs d = s + 1 <= m = n chunks."""
+    n = whole("tasks", tasks, "give the number of tasks (n)")
+    s = whole("stragglers", stragglers, "give how many results may be missing (s)", least=0)
+    if s >= n:
+        problem = f"a task would need d = {s + 1} of the {n} chunks"
+        raise BadInput("stragglers", s, problem, f"take at most {n - 1}, or tasks = {s + 1}")
+    return n, s
+
+
+def at_least(total: object, critical: int, because: str) -> int:
+    """A number of tasks that holds K of them."""
+    n = whole("total", total, "give the number of tasks (n)")
+    if n < critical:
+        raise BadInput("total", n, f"fewer than the K = {critical} results needed ({because})", f"take {critical}")
+    return n

@@ -1,0 +1,33 @@
+"""Algorithm 1: among several codes' parameters, those whose optimal split costs least."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from deadheat.errors import BadInput
+from deadheat.model import Cluster, CodeSpec, Split
+from deadheat.planning.mismatch import mismatch
+from deadheat.planning.split import split
+
+
+def choose(
+    cluster: Cluster,
+    specs: Iterable[CodeSpec],
+    gamma: float = 1.0,
+    cost: Callable[[Cluster, Split], float] = mismatch,
+) -> Split:
+    """The optimal split of the cheapest spec (the first of equals); its .spec tells which won.
+
+    cost: any function of cluster and split; the paper's is the mismatch. A forecast's delay is a better judge where
+    it can be afforded: `lambda c, s: forecast(c, s, stream).delay`.
+    """
+    best: Split | None = None
+    least = float("inf")
+    for spec in specs:
+        candidate = split(cluster, spec, gamma)
+        price = cost(cluster, candidate)
+        if best is None or price < least:
+            best, least = candidate, price
+    if best is None:
+        raise BadInput("specs", [], "no code to choose from", "give at least one CodeSpec")
+    return best

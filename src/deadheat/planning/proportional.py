@@ -1,0 +1,17 @@
+"""In proportion to speed: what heterogeneity-aware gradient coding does [1].
+
+It balances the time at work and forgets the distance c_p and the spread.
+
+[1] Wang, Guo, Tang, Li, Li, Heterogeneity-aware gradient coding for straggler tolerance, ICDCS 2019.
+"""
+
+from __future__ import annotations
+
+from deadheat.model import Cluster, CodeSpec, Split
+from deadheat.planning.ratio import by_weight
+
+
+def proportional(cluster: Cluster, spec: CodeSpec, gamma: float = 1.0) -> Split:
+    """Tasks in proportion to 1/E[T_p]."""
+    speed = 1 / cluster.tasks(spec).pace
+    return by_weight(cluster, spec, speed / speed.max(), gamma, "proportional")

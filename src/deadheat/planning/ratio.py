@@ -1,0 +1,52 @@
+"""Tasks in a proportion that is known beforehand, within what each worker can hold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from deadheat.errors import BadInput, finite
+from deadheat.model import Array, Cluster, CodeSpec, Split
+from deadheat.planning.equalise import require_room
+from deadheat.planning.rounding import apportion
+from deadheat.planning.score import Moments
+
+
+def in_ratio(cluster: Cluster, spec: CodeSpec, ratio: Sequence[float], gamma: float = 1.0) -> Split:
+    """Tasks in the proportion given, such as [3, 2, 1]: one's own knowledge instead of the theorem's."""
+    if len(ratio) != len(cluster):
+        problem = f"{len(ratio)} numbers for {len(cluster)} workers"
+        raise BadInput("ratio", list(ratio), problem, "give one number per worker, 0 for none")
+    remedy = "give a number from 0 on for each worker"
+    weights = np.array([finite(f"ratio[{i}]", r, remedy, least=0.0) for i, r in enumerate(ratio)])
+    if not weights.any():
+        raise BadInput("ratio", list(ratio), "all are zero", "give at least one worker a part")
+    return by_weight(cluster, spec, weights / weights.max(), gamma, "ratio")
+
+
+def by_weight(cluster: Cluster, spec: CodeSpec, weights: Array, gamma: float, policy: str) -> Split:
+    """Tasks in proportion to the weights, as near as whole numbers and capacities allow."""
+    shares = _fill(weights, spec.total, caps(cluster.tasks(spec)))
+    return Split(spec, apportion(shares, spec.total), shares, gamma=Moments(gamma).gamma, policy=policy)
+
+
+def caps(tasks: Cluster) -> Array:
+    """The most whole tasks that each worker can hold; the cluster's unit is one task."""
+    return np.asarray(np.maximum(np.floor(tasks.capacity * (1 + 1e-12)) - tasks.shared_chunks, 0.0))
+
+
+def _fill(weights: Array, total: int, most: Array) -> Array:
+    """Shares in proportion to the weights; what a full worker cannot take goes to the others, in proportion."""
+    require_room(np.where(weights > 0, most, 0.0), total)
+    shares = np.zeros(len(weights))
+    open_ = weights > 0
+    while True:  # every round fills at least one worker for good
+        rest = total - float(most[~open_ & (weights > 0)].sum())
+        shares = np.where(open_, weights / weights[open_].sum() * rest, np.where(weights > 0, most, 0.0))
+        full = open_ & (shares > most)
+        if not full.any():
+            return shares
+        open_ &= ~full
+        if not open_.any():
+            return np.where(weights > 0, most, 0.0)

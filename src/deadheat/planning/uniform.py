@@ -1,0 +1,13 @@
+"""The same for all: what one does who knows nothing of the workers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from deadheat.model import Cluster, CodeSpec, Split
+from deadheat.planning.ratio import by_weight
+
+
+def uniform(cluster: Cluster, spec: CodeSpec, gamma: float = 1.0) -> Split:
+    """The same number of tasks for every worker (as near as whole numbers and capacities allow): the baseline."""
+    return by_weight(cluster, spec, np.ones(len(cluster)), gamma, "uniform")

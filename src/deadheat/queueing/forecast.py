@@ -1,0 +1,91 @@
+"""What to expect of a split: iteration, service and delay, and whether the queue is stable."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from numpy.typing import ArrayLike
+
+from deadheat.errors import BadInput
+from deadheat.model import Cluster, CodeSpec, Overhead, Split, Stream, Switching
+from deadheat.model.overhead import NONE
+from deadheat.queueing.draws import Draw, draw
+from deadheat.queueing.iteration_law import IterationLaw
+from deadheat.queueing.waiting import mean_delay, service_moments
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """Seconds to expect, per iteration and per job.
+
+    delay: mean time from arrival to delivery in the steady state, infinite where the queue is unstable; exact for
+    Poisson arrivals (Pollaczek-Khinchine), Kingman's approximation for others.
+    law: the law of an iteration's time at the workers, for quantiles; iteration_mean adds the master's overhead.
+    """
+
+    iteration_mean: float
+    iteration_std: float
+    service_mean: float
+    service_std: float
+    utilisation: float
+    delay: float
+    stream: Stream
+    law: IterationLaw
+
+    @property
+    def stable(self) -> bool:
+        """Whether jobs are served faster than they arrive: E[T_s] < E[T_a]."""
+        return self.utilisation < 1
+
+    @property
+    def headroom(self) -> float:
+        """How much of the capacity is to spare: 1 - utilisation, negative where jobs pile up."""
+        return 1 - self.utilisation
+
+    @property
+    def most_rate(self) -> float:
+        """The jobs per second at which the queue ceases to be stable."""
+        return 1 / self.service_mean
+
+    def draw(self, jobs: int) -> Draw:
+        """The average delay that one run of `jobs` jobs will show, from an empty start; finite even if unstable."""
+        return draw(self.stream, self.service_mean, self.service_std, jobs)
+
+
+def forecast(
+    cluster: Cluster,
+    split: Split,
+    stream: Stream,
+    purge: bool = True,
+    overhead: Overhead = NONE,
+    condition: Switching | None = None,
+) -> Forecast:
+    """Forecast the jobs of a stream under a split.
+
+    purge: the K-th result ends an iteration and the rest is dropped; False waits for all K*Omega (the paper's
+    analysis, an upper bound). overhead: what every iteration costs at the master besides.
+    condition: workers that are slow for whole iterations, independently from one to the next (leave = 1 - enter).
+    """
+    if not isinstance(purge, bool):
+        raise BadInput("purge", purge, "theory knows purging at once or not at all", "give True or False, or simulate")
+    split.must_fit(len(cluster))
+    return of_loads(cluster, split.loads, split.spec, stream, purge, overhead, condition)
+
+
+def of_loads(
+    cluster: Cluster,
+    loads: ArrayLike,
+    spec: CodeSpec,
+    stream: Stream,
+    purge: bool = True,
+    overhead: Overhead = NONE,
+    condition: Switching | None = None,
+) -> Forecast:
+    """The forecast for any loads, also such that do not sum to K*Omega."""
+    law = IterationLaw(cluster.tasks(spec), loads, spec.critical, purge, condition)
+    iteration = law.mean + overhead.total
+    mean, std = service_moments(stream.iterations, iteration, law.std)
+    utilisation = mean / stream.interarrival_mean
+    delay = mean_delay(stream, mean, std) if utilisation < 1 else math.inf
+    return Forecast(iteration, law.std, mean, std, utilisation, delay, stream, law)

@@ -1,0 +1,287 @@
+"""The law of an iteration's time: with purging (the K-th result ends it) and without (the last one does).
+
+Without purging T_itr is the maximum of independent assignments, P(T_itr <= t) = prod_p F_p(t) (section IV).
+With purging it ends when K results are in: P(T_itr > t) = P(sum_p N_p(t) < K), N_p(t) = the tasks worker p has
+finished by t, at most kappa_p. The paper does not give that law; it is exact for independent tasks.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from deadheat.errors import BadInput
+from deadheat.model import Array, Cluster, IntArray, Split, Switching
+from deadheat.model.laws import Law, Sums, results_by, sums_of
+from deadheat.queueing.counting import counts, total, without_each
+from deadheat.queueing.quadrature import Integrals, integrate
+
+TOLERANCE = 1e-9  # of the moments, for each panel of the quadrature
+NEVER = 1e-15  # a survival that counts as zero
+NOISE = 1e-14  # what the Fourier transforms leave of a survival of zero
+FAR = 1e-12  # a survival below which a tail is not followed but closed
+BODY = 1e-6  # convolved laws are precise down to this survival; one long task is the rest
+NARROW = 1e-3  # of the mean: a spread below it is computed from the law's own left end
+LEAST_SPREAD = 1e-9  # of the mean: a spread below it is none
+DOUBLINGS = 200  # of the tail, at most
+CHUNK = 4_000_000  # table entries at a time, to bound memory
+
+
+class IterationLaw:
+    """The law of T_itr for whole loads on a cluster whose unit of work is one task.
+
+    mean, std: its moments; error: how many seconds the mean may be off (quadrature and convolution).
+    condition: each worker is slow for this whole iteration, or not, whatever the others do.
+    """
+
+    def __init__(
+        self,
+        tasks: Cluster,
+        loads: ArrayLike,
+        critical: int,
+        purge: bool = True,
+        condition: Switching | None = None,
+    ) -> None:
+        if condition is not None and not condition.independent:
+            problem = "theory knows states that are finite and new in every iteration"
+            raise BadInput("condition", condition, problem, "give leave = 1 - enter, or simulate")
+        given = np.asarray(loads, np.int64)
+        if given.shape != (len(tasks),):
+            problem = f"{given.size} loads for {len(tasks)} workers"
+            raise BadInput("loads", given.tolist(), problem, "give one load per worker")
+        if given.sum() < critical:
+            raise BadInput("loads", int(given.sum()), f"fewer than the {critical} tasks needed", "raise the loads")
+        self._busy = np.flatnonzero(given > 0)
+        self._loads = given[self._busy]
+        self._shared_chunks, self._seconds_per_task = tasks.shared_chunks, tasks.seconds_per_task
+        self._ready, self._pace = tasks.ready[self._busy], tasks.pace[self._busy]
+        # The chance of each state, and how many times slower a worker is in it.
+        self._states = (
+            [(1.0, 1.0)] if condition is None else [(1 - condition.share, 1.0), (condition.share, condition.factor)]
+        )
+        self._comm, self._mean = tasks.comm[self._busy], tasks.mean[self._busy]
+        self._second = self._mean**2 + tasks.std[self._busy] ** 2
+        self._laws = [tasks.laws[p] for p in self._busy]
+        self._workers = len(tasks)
+        self.critical = int(critical)
+        self.purge = purge and self.critical < given.sum()  # all are needed: the K-th result is the last
+        self._sums = self._prepare()
+
+    # The survival function
+
+    def sf(self, t: ArrayLike) -> Array:
+        """P(T_itr > t)."""
+        times = np.asarray(t, float).ravel()
+        width = min(int(self._caps(float(times.max())).sum()), 2 * self.critical) + 1 if self.purge else 1
+        rows = max(CHUNK // width, 16)
+        parts = [self._survival(times[i : i + rows], self._sums) for i in range(0, times.size, rows)]
+        return np.concatenate(parts).reshape(np.shape(t))
+
+    def cdf(self, t: ArrayLike) -> Array:
+        """P(T_itr <= t)."""
+        return 1 - self.sf(t)
+
+    def quantile(self, level: ArrayLike) -> Array:
+        """The least t with P(T_itr <= t) >= level: by grids that close in on it, 32 points at a time."""
+        wanted = np.asarray(level, float)
+        if not ((wanted > 0) & (wanted < 1)).all():
+            raise BadInput("level", level, "a quantile needs a probability", "give numbers between 0 and 1")
+        return np.reshape([self._locate(1 - q) for q in wanted.ravel()], wanted.shape)
+
+    # Its moments
+
+    @property
+    def mean(self) -> float:
+        """E[T_itr]."""
+        start, found = self._moments
+        return start + float(found.first)
+
+    @property
+    def var(self) -> float:
+        """Var[T_itr], computed from the left end of the law so that a narrow one keeps its digits."""
+        _, found = self._moments
+        return max(float(found.second - found.first**2), 0.0)
+
+    @property
+    def std(self) -> float:
+        """The standard deviation of T_itr; none where it is below what the quadrature can tell."""
+        found = math.sqrt(self.var)
+        return found if found > LEAST_SPREAD * self.mean else 0.0
+
+    @property
+    def error(self) -> float:
+        """How far the mean may be off."""
+        return float(self._moments[1].first_error) + 10 * TOLERANCE * self.mean + sum(s.distance for s in self._sums)
+
+    @cached_property
+    def busy(self) -> Array:
+        """E[min(T_{p,kappa_p}, T_itr)]/E[T_itr]: the part of an iteration for which each worker is occupied."""
+        part = np.zeros(self._workers)
+        ends = np.unique([0.0, self._origin, *self.quantile([0.5, 0.99, 1 - BODY])])
+        part[self._busy] = integrate(self._occupied, ends, 1e-4).first / self.mean
+        return np.minimum(part, 1.0)
+
+    # How it is computed
+
+    @cached_property
+    def _origin(self) -> float:
+        """A time before which the iteration is never over."""
+        fluid = self._fluid()
+        low = 0.0
+        for _ in range(12):  # the left edge need not be sharp: the quadrature adapts
+            grid = np.linspace(low, fluid, 9)
+            sure = np.flatnonzero(self.sf(grid) >= 1 - NEVER)
+            if sure.size == 0 or sure[-1] == 0:
+                break
+            low = float(grid[sure[-1]]) if sure[-1] < 8 else low
+            if sure[-1] < 7:
+                break
+        return low
+
+    @cached_property
+    def _moments(self) -> tuple[float, Integrals]:
+        """A time before which the iteration is never over, and the integrals from there on."""
+        start, found = self._origin, self._integrate(self._origin)
+        if found.second - found.first**2 < (NARROW * (start + found.first)) ** 2:
+            # The variance is the difference of two squares: from the law's own left end it keeps its digits.
+            start = self._locate(1 - FAR)
+            found = self._integrate(start)
+        return start, found
+
+    def _integrate(self, start: float) -> Integrals:
+        """The integrals from `start` on: panels to the middle of the law, then doublings until nothing is left."""
+        width = max(self._fluid() - start, 1e-12 * start + math.ulp(1.0))
+        ends, light = [start + width], False
+        for _ in range(DOUBLINGS):
+            ends.append(start + 2 * (ends[-1] - start))
+            left = float(self.sf(ends[-1]))
+            # Over one more doubling the integral of 2 t S(t) is below 4 (t - start)^2 S(t): is that nothing?
+            light = left * (ends[-1] - start) ** 2 <= 1e-2 * TOLERANCE * width**2
+            if light or left < FAR:
+                break
+        found = integrate(self.sf, np.concatenate([np.linspace(start, ends[0], 4), ends[1:]]), TOLERANCE)
+        return found if light else self._with_power_tail(found, start, np.array(ends[-3:]))
+
+    def _with_power_tail(self, found: Integrals, start: float, ends: Array) -> Integrals:
+        """Add what lies beyond: a power's contributions over doublings fall by one ratio, a geometric series."""
+        before, after = (integrate(self.sf, ends[i : i + 2], 1e-6) for i in (0, 1))
+        lever = 2 * (ends - start)
+        firsts = before.first, after.first
+        seconds = before.second + lever[0] * before.first, after.second + lever[1] * after.first
+        rest = [float(b * (b / a) / (1 - b / a)) if 0 < b < a else 0.0 for a, b in (firsts, seconds)]
+        return Integrals(*(a + b for a, b in zip(found, (*rest, *rest), strict=True)))
+
+    def _fluid(self) -> float:
+        """When the iteration would end if every task took its mean: the middle of the law, roughly."""
+        ready, pace = self._ready, self._pace
+        ends = ready + self._loads * pace
+        if not self.purge:
+            return float(ends.max())
+        low, high = float(ready.min()), float(ends.max())
+        for _ in range(60):
+            middle = (low + high) / 2
+            placed = np.minimum(np.maximum(middle - ready, 0.0) / pace, self._loads).sum()
+            low, high = (middle, high) if placed < self.critical else (low, middle)
+        return high
+
+    def _prepare(self) -> list[Sums]:
+        """The sums of every worker, up to a time by which the iteration is over but for BODY."""
+        horizon = self._fluid()
+        for _ in range(8):
+            horizon *= 2
+            caps = self._caps(horizon)
+            known: dict[tuple[Law, int, float], Sums] = {}
+            tables = []
+            for law, cap, c in zip(self._laws, caps, self._comm, strict=True):
+                key = (law, int(cap), float(c))
+                if key not in known:
+                    known[key] = sums_of(law, int(cap), horizon - float(c))
+                tables.append(known[key])
+            if float(self._survival(np.array([horizon]), tables)[0]) < BODY or not any(s.error for s in tables):
+                break
+        return tables
+
+    def _caps(self, latest: float) -> IntArray:
+        """Units of work (loads and what leads), cut to what can be finished by then with a probability above NEVER.
+
+        A sum of j non-negative times is below j m - x with a probability of at most exp(-x^2/(2 j E[T^2])).
+        """
+        units = self._loads + self._shared_chunks
+        if not self.purge:
+            return units
+        width = -2 * math.log(NEVER) * self._second
+        room = np.maximum(latest - self._comm, 0.0)
+        root = (np.sqrt(width) + np.sqrt(width + 4 * self._mean * room)) / (2 * self._mean)
+        return np.minimum(units, np.ceil(np.minimum(root**2, 2.0**62)).astype(np.int64) + 1)
+
+    def _finished(self, p: int, t: Array, tables: Sequence[Sums]) -> Array:
+        """F_p(t): the probability that worker p has finished its whole assignment."""
+        load = int(self._loads[p])
+        since = np.maximum(t - self._comm[p] - load * self._seconds_per_task, 0.0)
+        found = sum(chance * tables[p].cdf(load + self._shared_chunks, since / slow) for chance, slow in self._states)
+        return np.where(t >= self._comm[p] + load * self._seconds_per_task, found, 0.0)
+
+    def _survival(self, t: Array, tables: Sequence[Sums]) -> Array:
+        if self.purge:
+            below = total(self._counts(t, tables), self.critical)
+            found = np.clip(below.sum(1), 0.0, 1.0)
+            return np.where(found < NOISE, 0.0, found)
+        product = np.ones(t.size)
+        for p in range(len(self._loads)):
+            product *= self._finished(p, t, tables)
+        return 1 - product
+
+    def _counts(self, t: Array, tables: Sequence[Sums]) -> list[Array]:
+        """Each worker's table of counts, without those that nobody can have reached by the latest of t."""
+        latest, caps = int(np.argmax(t)), self._caps(float(t.max()))
+        found = []
+        for p, cap in enumerate(caps):
+            since, most = np.maximum(t - self._comm[p], 0.0), int(cap) - self._shared_chunks
+            if most <= 0:  # not even what leads can be done by then
+                found.append(counts(np.zeros((1, t.size))))
+                continue
+            by = (
+                results_by(tables[p], most, self._shared_chunks, self._seconds_per_task, slow, since)
+                for _, slow in self._states
+            )
+            units = sum(chance * rows for (chance, _), rows in zip(self._states, by, strict=True))
+            done = np.where(t >= self._comm[p], units, 0.0)
+            found.append(counts(done[: max(np.count_nonzero(done[:, latest] > NEVER), 1)]))
+        return found
+
+    def _occupied(self, t: Array) -> Array:
+        """Rows of P(worker p is not done and the iteration is not over at t), one for each busy worker."""
+        survival = self.sf(t)
+        if not self.purge:
+            return np.array([1 - self._finished(p, t, self._sums) for p in range(len(self._loads))])
+        tables = self._counts(t, self._sums)
+        rows = []
+        for p, others in enumerate(without_each(tables, self.critical)):
+            if tables[p].shape[1] <= self._loads[p]:
+                rows.append(survival)  # it cannot be done by then
+                continue
+            need = max(self.critical - int(self._loads[p]), 0)
+            rows.append(survival - tables[p][:, -1] * others[:, :need].sum(1))
+        return np.maximum(rows, 0.0)
+
+    def _locate(self, survival: float) -> float:
+        """The least t with P(T_itr > t) <= survival."""
+        low, high = 0.0, self._fluid()
+        while float(self.sf(high)) > survival:
+            low, high = high, 2 * high
+        for _ in range(12):
+            grid = np.linspace(low, high, 33)
+            first = int(np.argmax(self.sf(grid) <= survival))
+            low, high = float(grid[max(first - 1, 0)]), float(grid[first])
+            if high - low <= 1e-12 * high:
+                break
+        return high
+
+
+def iteration_law(cluster: Cluster, split: Split, purge: bool = True) -> IterationLaw:
+    """The law of one iteration under a split."""
+    return IterationLaw(cluster.tasks(split.spec), split.loads, split.spec.critical, purge)

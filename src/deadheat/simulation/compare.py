@@ -1,0 +1,96 @@
+"""Honest comparisons: every scheme sees the same arrivals and the same luck, and differences come in pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from deadheat.errors import BadInput
+from deadheat.model import Cluster, Overhead, Split, Stream, Switching, Trace
+from deadheat.model.interval import Interval, interval
+from deadheat.model.overhead import NONE
+from deadheat.queueing import forecast
+from deadheat.simulation.replay import Condition
+from deadheat.simulation.replicate import Sample, replicate
+from deadheat.simulation.schedules import Schedule, Static
+from deadheat.simulation.simulate import Purge, simulate
+
+STATIC = Static()
+
+
+@dataclass(frozen=True, eq=False)
+class Scheme:
+    """What is compared: a split with a schedule and a way to purge, under a name."""
+
+    name: str
+    split: Split
+    schedule: Schedule = STATIC
+    purge: Purge = True
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """How a scheme did: its delays, its difference to the first in pairs, and the forecast where there is one."""
+
+    scheme: Scheme
+    sample: Sample
+    difference: Interval
+    forecast: float | None
+
+
+def compare(
+    cluster: Cluster,
+    stream: Stream,
+    schemes: Sequence[Scheme],
+    jobs: int = 1000,
+    *,
+    seed: int | None = None,
+    replications: int | None = None,
+    precision: float = 0.01,
+    condition: Condition | None = None,
+    overhead: Overhead = NONE,
+    progress: Callable[[Scheme, int, float], None] | None = None,
+) -> list[Outcome]:
+    """Simulate each scheme with the same seeds, all as often as the least certain of them needs for `precision`.
+
+    The difference is to the first scheme, over replications; it is far more certain than the means themselves.
+    """
+    if not schemes:
+        raise BadInput("schemes", [], "nothing to compare", "give at least one Scheme")
+
+    def sample(scheme: Scheme, times: int | None) -> Sample:
+        def run(one: int) -> Trace:
+            return simulate(
+                cluster, scheme.split, stream, jobs, scheme.purge, one,
+                schedule=scheme.schedule, condition=condition, overhead=overhead,
+            )  # fmt: skip
+
+        told = None if progress is None else lambda number, reached: progress(scheme, number, reached)
+        return replicate(run, taken, times, precision, progress=told)
+
+    taken = seed
+    samples = []
+    for scheme in schemes:
+        samples.append(sample(scheme, replications))
+        taken = samples[0].seed
+    most = max(s.replications for s in samples)
+    samples = [
+        s if s.replications == most else sample(scheme, most) for s, scheme in zip(samples, schemes, strict=True)
+    ]
+    return [
+        Outcome(
+            scheme, s, interval(s.delays - samples[0].delays), _forecast(cluster, stream, scheme, condition, overhead)
+        )
+        for scheme, s in zip(schemes, samples, strict=True)
+    ]
+
+
+def _forecast(
+    cluster: Cluster, stream: Stream, scheme: Scheme, condition: Condition | None, overhead: Overhead
+) -> float | None:
+    """The exact mean delay, where theory has one: static, independent, purged at once or not at all."""
+    if not isinstance(scheme.schedule, Static) or isinstance(scheme.purge, str):
+        return None
+    if condition is not None and not (isinstance(condition, Switching) and condition.independent):
+        return None
+    return forecast(cluster, scheme.split, stream, scheme.purge, overhead, condition).delay

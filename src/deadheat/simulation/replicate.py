@@ -1,0 +1,80 @@
+"""Independent replications of one simulation, until the mean is known well enough."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deadheat.errors import finite, whole
+from deadheat.model import Trace
+from deadheat.model.interval import Interval, interval
+from deadheat.simulation.seeds import root
+
+FEWEST = 10  # replications before an interval is trusted to stop
+Progress = Callable[[int, float], None]  # replications so far, and their precision
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Mean delays and services of replications; quantiles of a run's delays, averaged over the replications."""
+
+    delay: Interval
+    service: Interval
+    p50: float
+    p95: float
+    p99: float
+    delays: NDArray[np.float64]  # the mean of each replication
+    replications: int
+    jobs: int
+    seed: int
+
+
+def seeds(seed: int | None) -> tuple[int, Iterator[int]]:
+    """The seed that was taken, and one seed per replication that follows from it: common to all that is compared."""
+    start = root(seed)
+    taken = int(np.asarray(start.entropy).ravel()[0]) if seed is None else seed
+
+    def following() -> Iterator[int]:
+        number = 0
+        while True:
+            yield int(np.random.SeedSequence(taken, spawn_key=(number,)).generate_state(1, np.uint64)[0])
+            number += 1
+
+    return taken, following()
+
+
+def replicate(
+    run: Callable[[int], Trace],
+    seed: int | None = None,
+    replications: int | None = None,
+    precision: float = 0.01,
+    most: int = 400,
+    progress: Progress | None = None,
+) -> Sample:
+    """Run with seed after seed: so many times, or until the interval of the mean delay is within `precision` of it.
+
+    Quantiles are the averages of each replication's.
+    """
+    if replications is not None:
+        replications = whole("replications", replications, "give the number of independent runs")
+    finite("precision", precision, "give a part of the mean, such as 0.01", above=0.0)
+    taken, stream = seeds(seed)
+    delays, services, quantiles, jobs = [], [], [], 0
+    for number, one in enumerate(stream, 1):
+        trace = run(one)
+        jobs = len(trace)
+        delays.append(float(trace.delay.mean()))
+        services.append(float(trace.service.mean()))
+        quantiles.append(np.quantile(trace.delay, [0.5, 0.95, 0.99]))
+        reached = interval(delays).precision
+        if progress is not None:
+            progress(number, reached)
+        if number == replications or (
+            replications is None and (number >= most or (number >= FEWEST and reached <= precision))
+        ):
+            break
+    p50, p95, p99 = (float(q) for q in np.mean(quantiles, axis=0))
+    return Sample(interval(delays), interval(services), p50, p95, p99, np.array(delays), number, jobs, taken)

@@ -1,0 +1,210 @@
+"""What a candidate would do: by the exact law where it holds, else by simulated iterations until they are enough."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from deadheat.coding import Certificate, IllConditioned, Shape, certify, placement
+from deadheat.coding.certification import affordable
+from deadheat.model import Cluster, CodeSpec, Overhead, Split, Stream, Switching, Workload
+from deadheat.model.interval import interval
+from deadheat.planning.policies import policy
+from deadheat.queueing import IterationLaw, fluid_bound, mean_delay, service_moments
+from deadheat.simulation import SCHEDULES, Decodable, Schedule
+from deadheat.simulation.iteration_times import batches
+from deadheat.simulation.schedules.static import results
+from deadheat.simulation.seeds import root
+from deadheat.tuning.candidates import Candidate, seconds_per_task
+
+ROUNDS = (64, 64, 128, 256, 512, 1024, 2048)  # simulated iterations, until they are enough
+PRECISION = 0.01  # of the mean iteration, at which they are
+CERTIFIED_ON = 32  # random patterns and lost blocks, each, on which a choice's conditioning is tried
+
+
+@dataclass(frozen=True)
+class Expected:
+    """The time of an iteration at the workers: its mean with the ends of its interval, its std, and the results in.
+
+    low = mean = high where it is exact.
+    """
+
+    low: float
+    mean: float
+    high: float
+    std: float
+    done: float
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """A judged candidate: what to expect of it, and what it costs.
+
+    delay: predicted mean delay of a job. interval: its 95 % interval where it was simulated, None where it is exact.
+    work_factor: K C/W, the work of the results that were used, in plain iterations. storage: the most that a worker
+    holds of the data.
+    """
+
+    shape: Shape
+    spec: CodeSpec
+    split: Split
+    policy: str
+    schedule: str
+    overhead: Overhead
+    delay: float
+    interval: tuple[float, float] | None
+    iteration_mean: float
+    service_mean: float
+    utilisation: float
+    work_factor: float
+    storage: float
+
+    @property
+    def family(self) -> str:
+        """The family of its code."""
+        return self.shape.family
+
+    @property
+    def coded(self) -> bool:
+        """Whether there are tasks to spare."""
+        return self.family != "uncoded"
+
+    @cached_property
+    def certificate(self) -> Certificate | None:
+        """How far its code may be trusted, made when asked for, since the code must be built for it.
+
+        None where the code is refused because it would lose too many digits.
+        """
+        try:
+            code = self.shape.build()
+        except IllConditioned:
+            return None
+        tried = min(CERTIFIED_ON, affordable(code))
+        return certify(code, tried, stride=max(code.total // tried, 1))
+
+    def __str__(self) -> str:
+        settings = "".join(f", {_setting(name, value)}" for name, value in self.shape.settings.items() if value)
+        how = "" if self.schedule == "static" else f", {self.schedule}"
+        return f"{self.family} (K = {self.spec.critical} of {self.spec.total}{settings}), {self.policy} split{how}"
+
+
+@dataclass(eq=False)
+class Judge:
+    """Judges candidates on one cluster and stream. What has the same tasks and the same split is looked at once."""
+
+    cluster: Cluster
+    stream: Stream
+    gamma: float
+    condition: Switching | None
+    seed: int
+    _known: dict[tuple[CodeSpec, str], tuple[Split, Expected]] = field(default_factory=dict)
+
+    def judge(self, candidate: Candidate, best: float = math.inf) -> Choice:
+        """The candidate with its split and its predicted delay; a simulation ends when it cannot be the best."""
+        shape, spec, stream = candidate.shape, candidate.spec, self.stream
+        exact = self.is_exact(candidate)
+        key = (spec, candidate.policy)
+        if exact and key in self._known:
+            split, found = self._known[key]
+        else:
+            split = policy(candidate.policy)(self.cluster, spec, self.gamma)
+            found = self._law(split) if exact else self._simulated(candidate, split, best)
+            if exact:
+                self._known[key] = split, found
+        extra = candidate.overhead.total
+        low, delay, high = (self.delay(time + extra, found.std) for time in (found.low, found.mean, found.high))
+        service = (found.mean + extra) * stream.iterations
+        factor = (found.done + split.active * shape.cost.shared_chunks) * shape.cost.work
+        storage = max(shape.cost.held(tasks) for tasks in placement(split.loads))
+        if candidate.schedule != "static":
+            storage = max(storage, 1.0)  # any task may come to any worker
+        return Choice(
+            shape, spec, split, candidate.policy, candidate.schedule, candidate.overhead, delay,
+            None if exact else (low, high), found.mean + extra, service, service / stream.interarrival_mean,
+            factor, storage,
+        )  # fmt: skip
+
+    def is_exact(self, candidate: Candidate) -> bool:
+        """Whether theory tells all: the K-th result of a static split, states new in every iteration."""
+        known = self.condition is None or self.condition.independent
+        return candidate.shape.any_critical and candidate.schedule == "static" and known
+
+    def least_delay(self, candidate: Candidate) -> float:
+        """A delay below which no split of the candidate's tasks can come; next to 0 where there is no such bound."""
+        iteration = fluid_bound(self.cluster.tasks(candidate.spec), candidate.shape.fewest) + candidate.overhead.total
+        return self.delay(iteration, 0.0) if iteration > 0 else 0.0
+
+    def break_even(self, workload: Workload, criticals: Sequence[int], iteration: float) -> float:
+        """How many times the plain work workers that are never without a task could do in that time.
+
+        The best K of those given is taken. NaN where theory does not know, 1 where not even the plain work fits.
+        """
+        if self.condition is not None and not self.condition.independent:
+            return math.nan
+        each = {k: seconds_per_task(workload, 1.0 if workload.kind == "gradient" else 1 / k, 0.0) for k in criticals}
+
+        def takes(times: float, critical: int) -> float:
+            spec = CodeSpec(critical, 1.0, times * workload.work / critical, seconds_per_task=each[critical])
+            loads = np.full(len(self.cluster), critical)
+            law = IterationLaw(self.cluster.tasks(spec), loads, critical, condition=self.condition)
+            return law.mean + workload.update
+
+        best = min(criticals, key=lambda k: takes(1.0, k))
+        low, high = 1.0, 2.0
+        if takes(low, best) >= iteration:
+            return low
+        while takes(high, best) < iteration:
+            low, high = high, 2 * high
+        for _ in range(10):
+            middle = (low + high) / 2
+            low, high = (middle, high) if takes(middle, best) < iteration else (low, middle)
+        return low
+
+    def delay(self, iteration: float, iteration_std: float) -> float:
+        """The mean delay of jobs with such iterations."""
+        if not math.isfinite(iteration):
+            return math.inf
+        mean, std = service_moments(self.stream.iterations, iteration, iteration_std)
+        return mean_delay(self.stream, mean, std) if mean < self.stream.interarrival_mean else math.inf
+
+    def _law(self, split: Split) -> Expected:
+        spec = split.spec
+        law = IterationLaw(self.cluster.tasks(spec), split.loads, spec.critical, condition=self.condition)
+        return Expected(law.mean, law.mean, law.mean, law.std, float(spec.critical))
+
+    def _simulated(self, candidate: Candidate, split: Split, best: float) -> Expected:
+        """Iterations by the hundred until their mean is known well enough, or certainly worse than the best.
+
+        Where workers stay slow for several iterations, these are simulated in runs as long as a job, and the std is
+        that of a job's mean, so that the variance of its service is right.
+        """
+        shape, condition = candidate.shape, self.condition
+        schedule: Schedule = SCHEDULES[candidate.schedule] if shape.any_critical else Decodable(shape.build())
+        run = 1 if condition is None or condition.independent else self.stream.iterations
+        times, arrived = np.empty(0), []
+        for number, size in enumerate(ROUNDS):
+            seeds = root(int(np.random.SeedSequence(self.seed, spawn_key=(number,)).generate_state(1)[0]))
+            batch = next(batches(self.cluster, split, condition, seeds, run, max(size // run, 2) * run))
+            lengths = schedule.lengths(batch)
+            times = np.append(times, lengths.reshape(-1, run).mean(axis=1))
+            if not shape.any_critical:
+                arrived.append(np.count_nonzero(results(batch) <= lengths[:, None]) / lengths.size)
+            if not np.isfinite(times).all():  # at times nobody can finish it
+                return Expected(math.inf, math.inf, math.inf, 0.0, float(shape.critical))
+            if times.size < 2:
+                continue
+            reached, std = interval(times), float(times.std(ddof=1)) * math.sqrt(run)
+            lost = self.delay(reached.low + candidate.overhead.total, std) > best
+            if reached.precision <= PRECISION or lost:
+                break
+        done = float(np.mean(arrived)) if arrived else float(candidate.spec.critical)
+        return Expected(reached.low, reached.mean, reached.high, std, done)
+
+
+def _setting(name: str, value: Any) -> str:
+    return name if value is True else f"{name} {value}"
