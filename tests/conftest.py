@@ -15,7 +15,6 @@ import pytest
 from hypothesis import settings
 from scipy import stats
 
-from deadheat.cli import main
 from deadheat.model import Cluster, Worker
 from deadheat.model.laws import (
     Deterministic,
@@ -80,6 +79,8 @@ def ray_cluster() -> Iterator[None]:
 @pytest.fixture
 def deadheat(capsys: pytest.CaptureFixture[str]) -> Any:
     """Run a command in this process: its exit code, standard output and standard error."""
+
+    from deadheat.cli import main
 
     def run(*arguments: object) -> tuple[int, str, str]:
         with pytest.raises(SystemExit) as left:

@@ -5,145 +5,49 @@
     split = dh.split(cluster, dh.CodeSpec(critical=10, redundancy=1.2))
     dh.forecast(cluster, split, dh.Stream.poisson(rate=0.001, iterations=50)).delay
 
-The rooms below are listed in docs/house.md; this file only gathers their public names.
+What most people need stands here; the rest is in namespaces: codes, laws, policies, schedules, theory, jobs, engines,
+torch and sklearn. The rooms below are listed in docs/house.md.
 """
 
-from deadheat.coding import Certificate, Code, IllConditioned, Undecodable, certify, codes
-from deadheat.errors import BadInput, DeadheatError, NoConvergence
-from deadheat.model import (
-    Cluster,
-    CodeSpec,
-    Overhead,
-    Scenario,
-    Search,
-    Split,
-    Stream,
-    Switching,
-    Timeline,
-    Trace,
-    Worker,
-    Workload,
-    assignment_moments,
-    laws,
-)
-from deadheat.planning import (
-    Moments,
-    Quantile,
-    Recruitment,
-    Unreachable,
-    choose,
-    fastest,
-    hcmm,
-    mismatch,
-    proportional,
-    recruit,
-    split,
-    uniform,
-)
-from deadheat.queueing import (
-    Bound,
-    Draw,
-    Forecast,
-    IterationLaw,
-    forecast,
-    genie_bound,
-    iteration_law,
-    kingman,
-    lower_bound,
-    pollaczek_khinchine,
-    would_be_used,
-)
-from deadheat.runtime import Converged, Delivery, Job, JobFailed, Measured, Pool, Run, measure, run
-from deadheat.simulation import Replay, Scheme, compare, replicate, simulate
-from deadheat.tuning import Choice, Plan, Ranking, plan, tune
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from deadheat import engines, theory
+from deadheat.coding import codes
+from deadheat.errors import BadInput, DeadheatError
+from deadheat.model import Cluster, CodeSpec, Scenario, Search, Split, Stream, Switching, Trace, Worker, Workload, laws
+from deadheat.planning import choose, fastest, mismatch, policies, split, uniform
+from deadheat.queueing import forecast, lower_bound
+from deadheat.runtime import Converged, Delivery, Job, JobFailed, Pool, Run, measure, run
+from deadheat.scheduling import schedules
+from deadheat.simulation import Scheme, compare, simulate
+from deadheat.tuning import plan, tune
+
+if TYPE_CHECKING:
+    from deadheat import jobs, sklearn, torch
 
 __version__ = "0.1.0"
 
+LAZY = ("jobs", "sklearn", "torch")  # modules that are imported when they are asked for; the latter two need extras
+
 __all__ = [
-    "BadInput",
-    "Bound",
-    "Certificate",
-    "Choice",
-    "Cluster",
-    "Code",
-    "CodeSpec",
-    "Converged",
-    "DeadheatError",
-    "Delivery",
-    "Draw",
-    "Forecast",
-    "IllConditioned",
-    "IterationLaw",
-    "Job",
-    "JobFailed",
-    "Measured",
-    "Moments",
-    "NoConvergence",
-    "Overhead",
-    "Plan",
-    "Pool",
-    "Quantile",
-    "Ranking",
-    "Recruitment",
-    "Replay",
-    "Run",
-    "Scenario",
-    "Scheme",
-    "Search",
-    "Split",
-    "Stream",
-    "Switching",
-    "Timeline",
-    "Trace",
-    "Undecodable",
-    "Unreachable",
-    "Worker",
-    "Workload",
-    "assignment_moments",
-    "certify",
-    "choose",
-    "codes",
-    "compare",
-    "fastest",
-    "forecast",
-    "genie_bound",
-    "hcmm",
-    "iteration_law",
-    "kingman",
-    "laws",
-    "lower_bound",
-    "measure",
-    "mismatch",
-    "plan",
-    "pollaczek_khinchine",
-    "proportional",
-    "recruit",
-    "replicate",
-    "run",
-    "simulate",
-    "split",
-    "tune",
-    "uniform",
-    "would_be_used",
-]
+    "BadInput", "Cluster", "CodeSpec", "Converged", "DeadheatError", "Delivery", "Job", "JobFailed", "Pool", "Run",
+    "Scenario", "Scheme", "Search", "Split", "Stream", "Switching", "Trace", "Worker", "Workload", "choose", "codes",
+    "compare", "engines", "fastest", "forecast", "jobs", "laws", "lower_bound", "measure", "mismatch", "plan",
+    "policies", "run", "schedules", "simulate", "sklearn", "split", "theory", "torch", "tune", "uniform",
+]  # fmt: skip
 
 
-def __getattr__(name: str) -> object:
-    """What needs an extra is imported when it is asked for: `dh.torch`, the estimators."""
-    from importlib import import_module
-
-    places = {
-        "torch": "torch_training",
-        "LinearRegressor": "estimators",
-        "LogisticClassifier": "estimators",
-    }
-    if name not in places:
+def __getattr__(name: str) -> Any:
+    if name not in LAZY:
         raise AttributeError(f"module 'deadheat' has no attribute {name!r}")
-    needed = "torch" if name == "torch" else "sklearn"
     try:
-        module = import_module(f"deadheat.jobs.{places[name]}")
+        return import_module(f"deadheat.{name}")
     except ModuleNotFoundError as error:
-        if error.name and not error.name.startswith(needed):
+        if error.name is None or error.name.partition(".")[0] != name:
             raise
-        raise DeadheatError(f"deadheat.{name} needs the extra: pip install 'deadheat[{needed}]'") from None
-    return module if name == "torch" else getattr(module, name)
+        raise DeadheatError(f"deadheat.{name} needs the extra: pip install 'deadheat[{name}]'") from None
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, "__version__", "__doc__", "__name__"})

@@ -1,4 +1,4 @@
-"""What can go wrong: every error of deadheat's own is a DeadheatError; bad input is also a ValueError."""
+"""Errors: each one that deadheat raises is a DeadheatError; bad input is also a ValueError."""
 
 from __future__ import annotations
 
@@ -10,22 +10,21 @@ import numpy as np
 
 
 class DeadheatError(Exception):
-    """Anything deadheat itself has to say about a failure."""
+    """The base of all errors that deadheat raises itself."""
 
 
 class BadInput(DeadheatError, ValueError):
-    """A value that cannot be meant: which field, what was got, what is wrong and what to do instead."""
+    """A value that cannot be meant: the field, the value, what is wrong with it and what to do instead."""
 
     def __init__(self, field: str, value: object, problem: str, remedy: str) -> None:
         super().__init__(f"{field} = {_short(value)}: {problem}; {remedy}")
         self.field, self.value, self.problem, self.remedy = field, value, problem, remedy
 
     def __reduce__(self) -> tuple[object, ...]:
-        """What it is made of, to travel between processes."""
         return type(self), (self.field, self.value, self.problem, self.remedy)
 
     def within(self, place: str) -> BadInput:
-        """The same complaint, seen from a larger thing: 'mean' becomes 'workers[2].mean'."""
+        """The same error with a longer field: 'mean' becomes 'workers[2].mean'."""
         return BadInput(f"{place}.{self.field}", self.value, self.problem, self.remedy)
 
 
@@ -37,7 +36,6 @@ class NoConvergence(DeadheatError):
         self.what, self.steps, self.residual = what, steps, residual
 
     def __reduce__(self) -> tuple[object, ...]:
-        """What it is made of, to travel between processes."""
         return type(self), (self.what, self.steps, self.residual)
 
 

@@ -30,9 +30,6 @@ MIXED: dict[str, Build] = {  # at most 12 tasks, which mix the results of chunks
     "Reed-Solomon, 10 tasks": lambda: codes.reed_solomon(10, 5),
     "Reed-Solomon, 12 tasks": lambda: codes.reed_solomon(12, 4),
     "paper example": codes.paper_example,
-    "short-dot": lambda: codes.short_dot(5, 8, 2),
-    "short-dot, one row": lambda: codes.short_dot(5, 8, 1),
-    "short-dot, full rows": lambda: codes.short_dot(4, 7, 4),
 }
 CODED: dict[str, Build] = {  # at most 12 tasks, which work on coded blocks
     "uncoded linear": lambda: codes.uncoded(4, "linear"),
@@ -48,6 +45,9 @@ CODED: dict[str, Build] = {  # at most 12 tasks, which work on coded blocks
     "mds vandermonde": lambda: codes.mds(5, 8, "vandermonde"),
     "mds chebyshev": lambda: codes.mds(5, 9, "chebyshev"),
     "mds circle": lambda: codes.mds(4, 8, "circle"),
+    "short-dot": lambda: codes.short_dot(5, 8, 2),
+    "short-dot, one row": lambda: codes.short_dot(5, 8, 1),
+    "short-dot, full rows": lambda: codes.short_dot(4, 7, 4),
     "lt": lambda: codes.lt(5, 10),
     "lt, 4 blocks": lambda: codes.lt(4, 8, seed=3),
     "ldpc": lambda: codes.ldpc(5, 10),

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from conformance import check_decodable, check_finish, check_pattern, trial
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from deadheat.coding import Code, IllConditioned, codes
+from deadheat.coding.conformance import check_decodable, check_finish, check_pattern, trial
 
 seeds = st.integers(0, 2**16)
 kinds = st.sampled_from(["gradient", "linear", "product"])
@@ -130,6 +130,6 @@ def test_the_order_of_arrival_does_not_matter(code: Code, seed: int) -> None:
 @given(gradient_codes(), seeds)
 def test_decoding_is_linear(code: Code, seed: int) -> None:
     """Twice the results and those of another iteration: twice the answer and the other's."""
-    one, two = trial(code, seed), trial(code, seed + 1)
-    both = {task: 2 * one.results[task] + two.results[task] for task in range(code.total)}
-    assert np.allclose(code.decode(both), 2 * one.wish + two.wish, rtol=1e-7, atol=1e-7)
+    first, second = trial(code, seed), trial(code, seed + 1)
+    both = {task: 2 * first.results[task] + second.results[task] for task in range(code.total)}
+    assert np.allclose(code.decode(both), 2 * first.answer + second.answer, rtol=1e-7, atol=1e-7)

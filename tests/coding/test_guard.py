@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 from code_specimens import middle
-from conformance import Trial, patterns, trial
 
 from deadheat.coding import Code, IllConditioned, LinearCode, Overflowed, Undecodable, codes
+from deadheat.coding.conformance import Trial, patterns, trial
 from deadheat.errors import BadInput, DeadheatError
 
 UNSAFE: dict[str, Callable[[float], LinearCode]] = {
@@ -134,7 +134,7 @@ def test_a_gain_is_what_rounding_errors_do() -> None:
     work, done, gain = shaky(code, 300.0)
     rng = np.random.default_rng(0)
     moved = {task: work.results[task] + 1e-6 * rng.standard_normal(work.results[task].shape) for task in done}
-    off = np.linalg.norm(code.decode(moved) - work.wish) / np.sqrt(work.wish.size) / np.sqrt(code.chunks)
+    off = np.linalg.norm(code.decode(moved) - work.answer) / np.sqrt(work.answer.size) / np.sqrt(code.chunks)
     assert gain / 5 < off / 1e-6 < 5 * gain
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from deadheat.errors import BadInput
-from deadheat.model import Cluster, Worker
+from deadheat.model import Cluster, CodeSpec, Worker
 from deadheat.model.laws import Law, Pareto
 
 WORKERS = [
@@ -81,9 +81,10 @@ def test_the_columns_are_those_of_the_workers() -> None:
 
 @pytest.mark.parametrize("column", ["mean", "std", "comm", "capacity"])
 def test_the_columns_are_read_only(column: str) -> None:
-    for cluster in (Cluster(WORKERS), Cluster.from_columns([1.0, 2.0], 1.0), Cluster(WORKERS).scaled(2.0)):
+    tasks = Cluster(WORKERS).tasks(CodeSpec(1, work=2.0))
+    for columns in (Cluster(WORKERS), Cluster.from_columns([1.0, 2.0], 1.0), tasks):
         with pytest.raises(ValueError, match="read-only"):
-            getattr(cluster, column)[0] = 9.0
+            getattr(columns, column)[0] = 9.0
 
 
 def test_columns_are_copied_not_borrowed() -> None:
@@ -137,30 +138,21 @@ def test_from_columns_checks_every_entry(columns: dict[str, Any], field: str) ->
     assert caught.value.field == field
 
 
-def test_scaled_multiplies_time_and_divides_capacity() -> None:
-    scaled = Cluster(WORKERS).scaled(10.0)
-    assert scaled.mean.tolist() == [10.0, 20.0, 30.0]
-    assert scaled.std.tolist() == [5.0, 20.0, 10.0]
-    assert scaled.comm.tolist() == [0.1, 0.2, 0.0]  # a message is as long for a long task
-    assert scaled.capacity.tolist() == [math.inf, 3.0, math.inf]
-    assert scaled.names == ["near", "far", "slow"]
-    for worker, law in zip(scaled, scaled.laws, strict=True):
-        assert law.mean() == pytest.approx(worker.mean, rel=1e-12)
-        assert law.std() == pytest.approx(worker.std, rel=1e-9)
-
-
 def test_assumption_1_holds_for_every_law(law: Law) -> None:
     times, work = np.linspace(0.0, 40.0, 81), 3.7
-    before, after = Cluster([Worker.of(law)]), Cluster([Worker.of(law)]).scaled(work)
+    before = Cluster([Worker.of(law)])
+    after = before.tasks(CodeSpec(1, work=work))
     # 1e-12 for the rounding of t/C; the grid has no point on an atom of the discrete laws.
     np.testing.assert_allclose(after.laws[0].cdf(times), before.laws[0].cdf(times / work), atol=1e-12)
 
 
-@pytest.mark.parametrize("work", [0.0, -1.0, math.nan, math.inf, 1e308])
-def test_scaling_out_of_range_is_refused(work: float) -> None:
-    with pytest.raises(BadInput) as caught:
-        Cluster(WORKERS).scaled(work)
-    assert caught.value.field == "work"
+def test_extra_comm_is_added_to_every_worker() -> None:
+    cluster = Cluster(WORKERS)
+    later = cluster.with_extra_comm(0.5)
+    assert later.comm.tolist() == pytest.approx([0.6, 0.7, 0.5])
+    assert [w.law for w in later] == [w.law for w in cluster]
+    assert (later.names, later.capacity.tolist()) == (cluster.names, cluster.capacity.tolist())
+    assert cluster.comm.tolist() == [0.1, 0.2, 0.0]
 
 
 def test_repr_is_one_short_line() -> None:

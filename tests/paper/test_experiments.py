@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 
 from deadheat.cli import main
-from deadheat.model.finding import Claim, Finding
+from deadheat.model import Claim, Finding
 from deadheat.paper import EXPERIMENTS
-from deadheat.paper.hundred_workers import TABLE, point
+from deadheat.paper.hundred_workers import TABLE, spec, stream, workers
 from deadheat.paper.traces import find
+from deadheat.planning import split
+from deadheat.queueing import forecast
 from deadheat.reporting.figures import new_figure
 
 SEED = 1
@@ -56,9 +58,9 @@ def test_fig4_reaches_the_bound_near_the_printed_redundancy() -> None:
 
 def test_table_2_lies_in_an_unstable_queue() -> None:
     for k, printed in TABLE.items():
-        forecast = point(k).forecast
-        assert not forecast.stable
-        assert forecast.draw(1000).mean == pytest.approx(printed, rel=0.05)  # the workers are rebuilt, not the paper's
+        expected = forecast(workers(), split(workers(), spec(k)), stream())
+        assert not expected.stable
+        assert expected.draw(1000).mean == pytest.approx(printed, rel=0.05)  # the workers are rebuilt, not the paper's
 
 
 def test_the_fitted_model_follows_the_body_of_the_real_delays() -> None:

@@ -7,6 +7,7 @@ import math
 import pytest
 
 import deadheat as dh
+from deadheat import theory
 from deadheat.paper import worked_example as paper
 
 CLUSTER, SPEC, STREAM = paper.cluster(), paper.spec(), paper.stream()
@@ -22,10 +23,10 @@ def test_any_50_of_55_tasks_resolve_an_iteration() -> None:
 
 
 def test_the_tasks_are_exponential_with_rate_mu_over_c() -> None:
-    tasks = CLUSTER.scaled(SPEC.work)
-    for worker, law, mu, shift in zip(tasks, tasks.laws, paper.SPEEDS, paper.SHIFTS, strict=True):
-        assert worker.mean == pytest.approx(SPEC.work / mu, rel=1e-14)
-        assert worker.comm == shift
+    tasks = CLUSTER.tasks(SPEC)
+    assert tasks.mean.tolist() == pytest.approx([SPEC.work / mu for mu in paper.SPEEDS], rel=1e-14)
+    assert tasks.comm.tolist() == list(paper.COMM)
+    for law, mu in zip(tasks.laws, paper.SPEEDS, strict=True):
         assert float(law.cdf(0.1)) == pytest.approx(-math.expm1(-0.1 * mu / SPEC.work), rel=1e-12)
 
 
@@ -94,7 +95,7 @@ def test_erratum_the_printed_bound_42_04_is_not_the_equation() -> None:
     assert bound.service == pytest.approx(33.93, abs=0.005)
     assert bound.delay == pytest.approx(42.64, abs=0.005)
     assert abs(paper.PRINTED["lower bound"] - bound.service) > 8
-    drawn = dh.queueing.draw(STREAM, bound.service, 0.0, 1000)
+    drawn = theory.draw(STREAM, bound.service, 0.0, 1000)
     assert drawn.std == pytest.approx(0.9, abs=0.1)  # facts: 42.6 +- 0.9 over draws of 1000 jobs
     assert drawn.low < paper.PRINTED["lower bound"] < drawn.high
     assert drawn.rank(bound.service) < 1e-3  # as a delay, the equation's own number would be impossible
@@ -103,7 +104,7 @@ def test_erratum_the_printed_bound_42_04_is_not_the_equation() -> None:
 def test_no_forecast_beats_the_bound_with_waiting() -> None:
     # "acts as a lower bound": here all five workers are used, so it does.
     bound = dh.lower_bound(CLUSTER, SPEC, STREAM)
-    assert bound.delay < dh.genie_bound(CLUSTER, SPEC, STREAM).delay < dh.forecast(CLUSTER, BALANCED, STREAM).delay
+    assert bound.delay < theory.genie_bound(CLUSTER, SPEC, STREAM).delay < dh.forecast(CLUSTER, BALANCED, STREAM).delay
 
 
 def test_with_omega_1_purging_changes_nothing() -> None:

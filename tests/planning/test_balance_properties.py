@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import deadheat as dh
+from deadheat import theory
 
 MAGNITUDE = st.floats(-3.0, 3.0).map(lambda x: 10.0**x)
 OR_NONE = st.one_of(st.just(0.0), MAGNITUDE)
@@ -52,7 +53,7 @@ def test_loads_are_whole_not_negative_sum_and_lie_next_to_the_shares(case: Case)
 @given(CASES)
 def test_active_workers_score_theta_and_idle_ones_start_above_it(case: Case) -> None:
     split, cluster = case.split(), case.cluster
-    first, second = dh.assignment_moments(cluster, split.shares)
+    first, second = theory.assignment_moments(cluster.tasks(split.spec), split.shares)
     scores = first + case.gamma * second
     busy = split.shares > 0
     np.testing.assert_allclose(scores[busy], split.theta, rtol=1e-6)

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import deadheat as dh
+from deadheat import theory
 from deadheat.planning import caps
 
 
@@ -27,7 +28,7 @@ def test_theta_is_the_score_of_those_who_are_not_full() -> None:
 
 def test_capacity_counts_units_of_work_and_only_whole_tasks_fit() -> None:
     cluster = dh.Cluster.from_columns([1.0, 1.0], 1.0, capacity=[29.9, np.inf])
-    assert caps(cluster.scaled(10.0)).tolist() == [2.0, np.inf]
+    assert caps(cluster.tasks(dh.CodeSpec(1, work=10.0))).tolist() == [2.0, np.inf]
     assert dh.split(cluster, dh.CodeSpec(10, work=10.0)).loads.tolist() == [2, 8]
 
 
@@ -78,7 +79,7 @@ def test_random_capacities(rows: list[tuple[float, float, float, int]], part: fl
     assert ((split.loads >= 0) & (split.loads <= most)).all()
     assert (np.abs(split.loads - split.shares) < 1).all()
     between = (split.shares > 1e-9) & (split.shares < most * (1 - 1e-9))
-    first, second = dh.assignment_moments(cluster, split.shares)
+    first, second = theory.assignment_moments(cluster.tasks(split.spec), split.shares)
     np.testing.assert_allclose((first + gamma * second)[between], split.theta, rtol=1e-6)
     full = (most > 0) & (split.shares >= most * (1 - 1e-9))
     assert ((first + gamma * second)[full] <= split.theta * (1 + 1e-6)).all()

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 import deadheat as dh
+from deadheat.errors import NoConvergence
+from deadheat.model import Tasks
 from deadheat.planning import equalise
 from deadheat.planning.score import Moments, Quantile
 
@@ -56,7 +58,7 @@ def test_a_curve_and_its_inverse_agree() -> None:
     cluster = dh.Cluster.from_columns([1.0, 2.0, 0.1], [0.5, 3.0, 0.0], [0.0, 1.0, 2.0])
     loads = np.array([0.3, 4.0, 120.0])
     for score in (Moments(0.0), Moments(2.0), Quantile(0.9)):
-        curve = score.on(cluster)
+        curve = score.on(cluster.tasks(dh.CodeSpec(1)))
         found, slopes = curve.loads(curve.rise(loads))
         np.testing.assert_allclose(found, loads, rtol=1e-9)
         step = 1e-5 * loads
@@ -72,8 +74,8 @@ class Cubic:
     start: Array
     mean: Array
 
-    def on(self, cluster: dh.Cluster) -> Cubic:
-        return Cubic(cluster.comm, cluster.mean)
+    def on(self, tasks: Tasks) -> Cubic:
+        return Cubic(tasks.comm, tasks.mean)
 
     def rise(self, loads: Array) -> Array:
         cube: Array = (loads * self.mean) ** 3
@@ -99,13 +101,13 @@ def test_any_increasing_score_is_balanced() -> None:
 
 def test_a_score_that_never_rises_is_an_error_and_not_a_loop() -> None:
     class Stuck(Cubic):
-        def on(self, cluster: dh.Cluster) -> Stuck:
-            return Stuck(cluster.comm, cluster.mean)
+        def on(self, tasks: Tasks) -> Stuck:
+            return Stuck(tasks.comm, tasks.mean)
 
         def loads(self, rise: Array) -> tuple[Array, Array]:
             return np.full(rise.size, 1.0), np.zeros(rise.size)
 
-    cluster = dh.Cluster.from_columns([1.0, 2.0], 1.0)
-    with pytest.raises(dh.NoConvergence) as caught:
-        equalise(cluster, 50, Stuck(cluster.comm, cluster.mean), np.full(2, np.inf))
+    tasks = dh.Cluster.from_columns([1.0, 2.0], 1.0).tasks(dh.CodeSpec(50))
+    with pytest.raises(NoConvergence) as caught:
+        equalise(tasks, 50, Stuck(tasks.comm, tasks.mean), np.full(2, np.inf))
     assert caught.value.residual == pytest.approx(48.0)

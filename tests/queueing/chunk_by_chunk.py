@@ -1,4 +1,4 @@
-"""A plain Monte Carlo of iterations with shared chunks, tolls and slow states, written without the package's own."""
+"""A plain Monte Carlo of iterations with shared chunks, seconds per task and slow states, without the package's own."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def play_chunks(
     draws: int = 40_000,
     seed: int = 0,
 ) -> Array:
-    """Times of independent iterations: c_p, then shared_chunks + kappa pieces of work; all but the first `shared_chunks` are results.
+    """Times of independent iterations: c_p, then shared_chunks + kappa tasks' worth of work; kappa bring a result.
 
     A result costs its seconds_per_task besides. A slow worker is slow for the whole iteration.
     """
@@ -30,10 +30,10 @@ def play_chunks(
     factor, chance = slow
     arrivals = []
     for worker, load in zip(cluster, loads, strict=True):
-        pieces = spec.work * np.asarray(worker.unit_law().rvs((draws, spec.shared_chunks + load), rng), float)
-        pieces[:, spec.shared_chunks :] += spec.seconds_per_task
-        pieces *= np.where(rng.random((draws, 1)) < chance, factor, 1.0)
-        arrivals.append(worker.comm + np.cumsum(pieces, axis=1)[:, spec.shared_chunks :])
+        times = spec.work * np.asarray(worker.unit_law().rvs((draws, spec.shared_chunks + load), rng), float)
+        times[:, spec.shared_chunks :] += spec.seconds_per_task
+        times *= np.where(rng.random((draws, 1)) < chance, factor, 1.0)
+        arrivals.append(worker.comm + np.cumsum(times, axis=1)[:, spec.shared_chunks :])
     results = np.sort(np.concatenate(arrivals, axis=1), axis=1)
     return np.asarray(results[:, spec.critical - 1 if purge else -1])
 

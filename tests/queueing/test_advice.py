@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 import deadheat as dh
+from deadheat import theory
 from deadheat.model.assignment import start_scores
+from deadheat.planning import policies
 from deadheat.queueing import reasons
 
 CLUSTER = dh.Cluster.from_columns([1.0, 2.0], [1.0, 2.0], [0.1, 0.2])
@@ -13,7 +15,9 @@ SPLIT = dh.split(CLUSTER, dh.CodeSpec(20))
 
 
 def test_the_start_of_a_worker() -> None:
-    assert start_scores(dh.Cluster([dh.Worker(1.0, 1.0, 3.0)]), 0.5)[0] == pytest.approx(3 + 0.5 * 9)
+    assert start_scores(dh.Cluster([dh.Worker(1.0, 1.0, 3.0)]).tasks(dh.CodeSpec(1)), 0.5)[0] == pytest.approx(
+        3 + 0.5 * 9
+    )
 
 
 def test_a_worker_would_be_used_only_below_theta() -> None:
@@ -21,7 +25,7 @@ def test_a_worker_would_be_used_only_below_theta() -> None:
     edge = (-1 + (1 + 4 * SPLIT.theta) ** 0.5) / 2
     for comm, used in ((0.0, True), (edge * 0.999, True), (edge * 1.001, False), (1e9, False)):
         worker = dh.Worker(1e-3, 0.0, comm)
-        assert dh.would_be_used(worker, SPLIT) is used
+        assert theory.would_be_used(worker, SPLIT) is used
         share = dh.split(dh.Cluster([*CLUSTER, worker]), SPLIT.spec).shares[-1]
         assert bool(share > 0) is used
 
@@ -48,7 +52,7 @@ def test_reasons_name_why_a_worker_is_idle() -> None:
     )
     found = reasons(cluster, dh.split(cluster, dh.CodeSpec(5)))
     assert found[0] == ""
-    assert found[1].startswith("too far: a_p = 1.001e+06 >= theta")
+    assert found[1].startswith("its comm is too large: a_p = 1.001e+06 >= theta")
     assert "capacity" in found[2]
     assert "rounds to no task" in found[3]
 
@@ -58,8 +62,8 @@ def test_an_idle_worker_of_a_split_that_balances_nothing() -> None:
 
 
 def test_another_score_is_compared_with_its_own_start() -> None:
-    """The quantile's theta is a time: a worker is too far when c_p reaches it, not c_p + c_p^2."""
+    """The quantile's theta is a time: a worker's comm is too large when it reaches theta, not c_p + c_p^2."""
     cluster = dh.Cluster([dh.Worker(1.0, 0.5), dh.Worker(1.0, 0.5)])
-    split = dh.split(cluster, dh.CodeSpec(8), score=dh.Quantile(0.9))
-    assert dh.would_be_used(dh.Worker(1.0, 0.5, comm=0.99 * split.theta), split)
-    assert not dh.would_be_used(dh.Worker(1.0, 0.5, comm=1.01 * split.theta), split)
+    split = dh.split(cluster, dh.CodeSpec(8), score=policies.Quantile(0.9))
+    assert theory.would_be_used(dh.Worker(1.0, 0.5, comm=0.99 * split.theta), split)
+    assert not theory.would_be_used(dh.Worker(1.0, 0.5, comm=1.01 * split.theta), split)

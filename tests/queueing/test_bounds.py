@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import deadheat as dh
+from deadheat import theory
 from deadheat.paper import worked_example as paper
 
 
@@ -38,7 +39,7 @@ def test_the_genie_is_never_slower_than_a_split() -> None:
         cluster = dh.Cluster.from_columns(mean, mean * rng.uniform(0.0, 1.5, size), rng.uniform(0.0, 2.0, size))
         spec = dh.CodeSpec.of(int(rng.integers(1, 12)), 12)
         stream = dh.Stream.poisson(1e-4, 20)
-        genie = dh.genie_bound(cluster, spec, stream)
+        genie = theory.genie_bound(cluster, spec, stream)
         for split in (dh.split(cluster, spec), dh.uniform(cluster, spec), dh.fastest(cluster, spec)):
             found = dh.forecast(cluster, split, stream)
             assert genie.iteration_mean <= found.iteration_mean * (1 + 1e-7)
@@ -47,9 +48,9 @@ def test_the_genie_is_never_slower_than_a_split() -> None:
 
 def test_the_genie_of_the_worked_example() -> None:
     cluster, spec, stream = paper.cluster(), paper.spec(), paper.stream()
-    genie = dh.genie_bound(cluster, spec, stream)
+    genie = theory.genie_bound(cluster, spec, stream)
     assert genie.delay < dh.forecast(cluster, dh.split(cluster, spec), stream).delay
-    assert genie.delay == dh.genie_bound(cluster, paper.spec(1.0), stream).delay  # whatever Omega is
+    assert genie.delay == theory.genie_bound(cluster, paper.spec(1.0), stream).delay  # whatever Omega is
 
 
 def test_a_far_useless_worker_breaks_the_printed_bound_but_not_the_genies() -> None:
@@ -64,4 +65,4 @@ def test_a_far_useless_worker_breaks_the_printed_bound_but_not_the_genies() -> N
     assert split.loads[-1] == 0
     reached = dh.forecast(cluster, split, stream)
     assert dh.lower_bound(cluster, spec, stream).service > reached.delay
-    assert dh.genie_bound(cluster, spec, stream).delay <= reached.delay
+    assert theory.genie_bound(cluster, spec, stream).delay <= reached.delay

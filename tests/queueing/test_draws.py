@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from monte_carlo import queue
 
 import deadheat as dh
+from deadheat import theory
 from deadheat.paper import worked_example as paper
 from deadheat.queueing import draw
 
@@ -64,7 +65,7 @@ def test_the_printed_delays_are_ordinary_draws() -> None:
 
 def test_a_long_draw_approaches_the_steady_state() -> None:
     stream = dh.Stream.poisson(0.01, 1)
-    steady = dh.pollaczek_khinchine(0.01, 60.0, 20.0)
+    steady = theory.pollaczek_khinchine(0.01, 60.0, 20.0)
     draws = [draw(stream, 60.0, 20.0, jobs) for jobs in (10, 100, 1000, 100_000)]
     means = [d.mean for d in draws]
     assert means == sorted(means)
@@ -100,10 +101,17 @@ def test_jobs_are_a_positive_whole_number(jobs: int) -> None:
 
 @given(st.floats(1.0, 1e4), st.floats(0.001, 3.0), st.floats(0.0, 0.99))
 def test_rank_inverts_quantile_and_rises(mean: float, spread: float, floor: float) -> None:
-    found = dh.Draw(1000, mean, spread * mean, floor * mean)
+    found = theory.Draw(1000, mean, spread * mean, floor * mean)
     levels = np.linspace(0.01, 0.99, 21)
     values = [found.quantile(level) for level in levels]
     assert (np.diff(values) > 0).all()
     np.testing.assert_allclose([found.rank(value) for value in values], levels, atol=1e-6)
     assert found.low < found.high
     assert found.rank(floor * mean) == 0.0
+
+
+def test_the_interval_holds_95_percent_of_the_draws() -> None:
+    found = theory.Draw(1000, 50.0, 4.0, floor=30.0)
+    assert found.interval == theory.Interval(50.0, found.low, found.high)
+    assert found.interval.holds(50.0)
+    assert (found.rank(found.low), found.rank(found.high)) == pytest.approx((0.025, 0.975))

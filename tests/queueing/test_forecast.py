@@ -7,6 +7,7 @@ import math
 import pytest
 
 import deadheat as dh
+from deadheat import theory
 from deadheat.paper import worked_example as paper
 
 CLUSTER, SPEC, STREAM = paper.cluster(), paper.spec(), paper.stream()
@@ -32,7 +33,7 @@ def test_the_numbers_of_a_forecast_hang_together() -> None:
     assert found.service_std == pytest.approx(math.sqrt(50) * found.iteration_std)
     assert found.utilisation == pytest.approx(found.service_mean / 100)
     assert found.headroom == pytest.approx(1 - found.utilisation)
-    assert found.delay == dh.pollaczek_khinchine(0.01, found.service_mean, found.service_std)
+    assert found.delay == theory.pollaczek_khinchine(0.01, found.service_mean, found.service_std)
     assert found.stable
     assert found.law.mean == found.iteration_mean
 
@@ -48,7 +49,7 @@ def test_a_steady_stream_waits_less_than_a_poisson_one() -> None:
     steady = dh.forecast(CLUSTER, BALANCED, dh.Stream(100.0, 0.0, 50))
     assert steady.service_mean == poisson.service_mean
     assert steady.service_mean < steady.delay < steady.service_mean + 0.01  # the service hardly varies
-    assert steady.delay == dh.kingman(dh.Stream(100.0, 0.0, 50), steady.service_mean, steady.service_std)
+    assert steady.delay == theory.kingman(dh.Stream(100.0, 0.0, 50), steady.service_mean, steady.service_std)
 
 
 def test_constant_tasks_and_a_steady_stream_never_wait() -> None:
@@ -60,8 +61,8 @@ def test_constant_tasks_and_a_steady_stream_never_wait() -> None:
 
 def test_work_reaches_the_forecast() -> None:
     per_unit = dh.forecast(CLUSTER, BALANCED, STREAM)
-    tasks = CLUSTER.scaled(SPEC.work)
-    per_task = dh.forecast(tasks, dh.Split.of(BALANCED.loads, dh.CodeSpec(50, 1.1)), STREAM)
+    per_task_cluster = dh.Cluster.from_columns(CLUSTER.mean * SPEC.work, CLUSTER.std * SPEC.work, CLUSTER.comm)
+    per_task = dh.forecast(per_task_cluster, dh.Split.of(BALANCED.loads, dh.CodeSpec(50, 1.1)), STREAM)
     assert per_task.delay == pytest.approx(per_unit.delay, rel=1e-12)
 
 

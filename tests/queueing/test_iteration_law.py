@@ -7,27 +7,29 @@ import pytest
 from monte_carlo import play
 
 import deadheat as dh
+from deadheat import theory
 from deadheat.model.laws import Law
 
 LOADS, CRITICAL = [4, 2, 6], 10
+UNIT = dh.CodeSpec(1)  # a task is one unit of work
 PURGE = pytest.mark.parametrize("purge", [True, False], ids=["purge", "no purge"])
 SLACK = 2e-3  # of the mean: what a convolution may be off (IterationLaw.error is an upper bound, often a wide one)
 
 
-def _slack(law: dh.IterationLaw) -> float:
+def _slack(law: theory.IterationLaw) -> float:
     return min(law.error, SLACK * law.mean) + 1e-8 * law.mean
 
 
 @PURGE
 def test_the_mean_is_that_of_a_monte_carlo(trio: dh.Cluster, purge: bool) -> None:
-    law = dh.IterationLaw(trio, LOADS, CRITICAL, purge)
+    law = theory.IterationLaw(trio.tasks(UNIT), LOADS, CRITICAL, purge)
     played = play(trio, LOADS, CRITICAL, purge, seed=11)
     assert abs(law.mean - played.ended.mean()) <= 4 * played.error + _slack(law)
 
 
 @PURGE
 def test_the_distribution_is_that_of_a_monte_carlo(trio: dh.Cluster, purge: bool) -> None:
-    law = dh.IterationLaw(trio, LOADS, CRITICAL, purge)
+    law = theory.IterationLaw(trio.tasks(UNIT), LOADS, CRITICAL, purge)
     played = play(trio, LOADS, CRITICAL, purge, seed=12)
     t = law.mean * np.array([0.71, 0.88, 0.99, 1.13, 1.37])
     p = law.cdf(t)
@@ -40,7 +42,7 @@ def test_a_worker_ten_percent_slower_is_seen(law: Law, trio: dh.Cluster, purge: 
     # Negative control. Of 13 tasks 12 are needed, so that worker 1, which ends last, counts with and without purging.
     slower = dh.Cluster([dh.Worker.of(law.scaled(1.1), 0.3), trio[1], trio[2]])
     loads, critical = [5, 2, 6], 12
-    right, wrong = (dh.IterationLaw(cluster, loads, critical, purge) for cluster in (trio, slower))
+    right, wrong = (theory.IterationLaw(cluster.tasks(UNIT), loads, critical, purge) for cluster in (trio, slower))
     played = play(trio, loads, critical, purge, seed=11)
     assert abs(right.mean - played.ended.mean()) <= 4 * played.error + _slack(right)
     assert abs(wrong.mean - played.ended.mean()) > 4 * played.error + _slack(wrong)
@@ -51,7 +53,7 @@ def test_one_slower_worker_of_three_is_seen() -> None:
     slower = dh.Cluster.from_columns([2.2, 3.4, 1.2], [2.2, 3.4, 1.2], [0.3, 0.1, 0.9])
     for purge in (True, False):
         played = play(cluster, LOADS, CRITICAL, purge, seed=13)
-        right, wrong = (dh.IterationLaw(c, LOADS, CRITICAL, purge).mean for c in (cluster, slower))
+        right, wrong = (theory.IterationLaw(c.tasks(UNIT), LOADS, CRITICAL, purge).mean for c in (cluster, slower))
         assert abs(right - played.ended.mean()) < 4 * played.error < abs(wrong - played.ended.mean())
 
 
@@ -60,7 +62,10 @@ def test_the_spread_is_that_of_a_monte_carlo(purge: bool) -> None:
     # For laws whose fourth moment is finite: the standard error of a sample's std is std sqrt((kurtosis - 1)/4n).
     for family, std in (("gamma", 1.0), ("lognormal", 0.8), ("weibull", 1.5), ("shifted-exponential", 0.7)):
         cluster = dh.Cluster(dh.Worker(m * 2, m * std, c, law=family) for m, c in ((1, 0.3), (1.7, 0.1), (0.6, 0.9)))
-        law, ended = dh.IterationLaw(cluster, LOADS, CRITICAL, purge), play(cluster, LOADS, CRITICAL, purge).ended
+        law, ended = (
+            theory.IterationLaw(cluster.tasks(UNIT), LOADS, CRITICAL, purge),
+            play(cluster, LOADS, CRITICAL, purge).ended,
+        )
         kurtosis = ((ended - ended.mean()) ** 4).mean() / ended.var() ** 2
         error = ended.std() * np.sqrt((kurtosis - 1) / 4 / ended.size)
         assert abs(law.std - ended.std()) <= 4 * error, family
@@ -77,19 +82,25 @@ def test_workers_of_different_families_mix() -> None:
     )
     loads = [5, 2, 4, 4]
     for purge in (True, False):
-        law, played = dh.IterationLaw(cluster, loads, 12, purge), play(cluster, loads, 12, purge, seed=14)
+        law, played = (
+            theory.IterationLaw(cluster.tasks(UNIT), loads, 12, purge),
+            play(cluster, loads, 12, purge, seed=14),
+        )
         assert abs(law.mean - played.ended.mean()) <= 4 * played.error + _slack(law)
 
 
 def test_an_idle_worker_is_as_good_as_none() -> None:
     cluster = dh.Cluster.from_columns([1.0, 2.0, 5.0], [1.0, 1.0, 5.0], [0.1, 0.2, 9.0])
-    with_it, without = dh.IterationLaw(cluster, [5, 3, 0], 6), dh.IterationLaw(cluster[:2], [5, 3], 6)
+    with_it, without = (
+        theory.IterationLaw(cluster.tasks(UNIT), [5, 3, 0], 6),
+        theory.IterationLaw(cluster[:2].tasks(UNIT), [5, 3], 6),
+    )
     assert with_it.mean == without.mean
     assert with_it.busy.tolist() == [*without.busy.tolist(), 0.0]
 
 
 def test_quantiles_invert_the_distribution(trio: dh.Cluster, law: Law) -> None:
-    found = dh.IterationLaw(trio, LOADS, CRITICAL)
+    found = theory.IterationLaw(trio.tasks(UNIT), LOADS, CRITICAL)
     levels = np.array([0.01, 0.5, 0.9, 0.999])
     t = found.quantile(levels)
     assert (np.diff(t) >= 0).all()
@@ -102,7 +113,7 @@ def test_quantiles_invert_the_distribution(trio: dh.Cluster, law: Law) -> None:
 
 
 def test_a_quantile_keeps_the_shape_of_its_levels() -> None:
-    law = dh.IterationLaw(dh.Cluster.from_columns([1.0, 2.0], 1.0), [3, 2], 4)
+    law = theory.IterationLaw(dh.Cluster.from_columns([1.0, 2.0], 1.0).tasks(UNIT), [3, 2], 4)
     assert law.quantile(0.5).shape == ()
     assert law.quantile([[0.1, 0.5], [0.6, 0.9]]).shape == (2, 2)
     for bad in (0.0, 1.0, -0.1, np.nan):
@@ -111,8 +122,8 @@ def test_a_quantile_keeps_the_shape_of_its_levels() -> None:
 
 
 def test_loads_must_fit_cluster_and_code() -> None:
-    cluster = dh.Cluster.from_columns([1.0, 2.0], 1.0)
+    tasks = dh.Cluster.from_columns([1.0, 2.0], 1.0).tasks(UNIT)
     with pytest.raises(dh.BadInput, match="3 loads for 2 workers"):
-        dh.IterationLaw(cluster, [1, 1, 1], 2)
+        theory.IterationLaw(tasks, [1, 1, 1], 2)
     with pytest.raises(dh.BadInput, match="fewer than the 5"):
-        dh.IterationLaw(cluster, [2, 2], 5)
+        theory.IterationLaw(tasks, [2, 2], 5)

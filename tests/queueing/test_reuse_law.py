@@ -1,4 +1,4 @@
-"""Chunk reuse and tolls: `shared_chunks` pieces of work before the first result, `seconds_per_task` seconds with every result."""
+"""Chunk reuse and costs of a result: `shared_chunks` come before the first result, `seconds_per_task` with each."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from chunk_by_chunk import error_of_mean, error_of_std, play_chunks
 from scipy import stats
 
 import deadheat as dh
+from deadheat import theory
 from deadheat.model.assignment import start_scores
-from deadheat.planning import caps
+from deadheat.planning import caps, policies
 from deadheat.queueing import reasons
 from deadheat.simulation import SCHEDULES
 
 MEAN, COMM = np.array([2.0, 3.4, 1.2]), np.array([0.3, 0.1, 0.9])
 LOADS, CRITICAL = [4, 2, 6], 10
 PLAIN = dh.CodeSpec.of(CRITICAL, 12, 0.5)
-LED = replace(PLAIN, shared_chunks=3)
-DEAR = replace(PLAIN, seconds_per_task=0.4)
+SHARING = replace(PLAIN, shared_chunks=3)
+COSTLY = replace(PLAIN, seconds_per_task=0.4)
 ANY = dh.Stream.poisson(1e-3, 4)
 CLUSTERS = {
     "gamma": dh.Cluster.from_columns(MEAN, 0.6 * MEAN, COMM),
@@ -30,7 +31,7 @@ CLUSTERS = {
 }
 SLACK = 2e-3  # of the mean: what a convolution may be off, as in test_iteration_law.py
 PURGE = pytest.mark.parametrize("purge", [True, False], ids=["purge", "no purge"])
-SPECS = pytest.mark.parametrize("spec", [LED, DEAR], ids=["shared_chunks", "seconds_per_task"])
+SPECS = pytest.mark.parametrize("spec", [SHARING, COSTLY], ids=["shared_chunks", "seconds_per_task"])
 
 
 @pytest.fixture(params=list(CLUSTERS.values()), ids=list(CLUSTERS))
@@ -40,11 +41,11 @@ def cluster(request: pytest.FixtureRequest) -> dh.Cluster:
     return found
 
 
-def law_of(cluster: dh.Cluster, spec: dh.CodeSpec, purge: bool = True, loads: list[int] = LOADS) -> dh.IterationLaw:
-    return dh.iteration_law(cluster, dh.Split.of(loads, spec), purge)
+def law_of(cluster: dh.Cluster, spec: dh.CodeSpec, purge: bool = True, loads: list[int] = LOADS) -> theory.IterationLaw:
+    return theory.iteration_law(cluster, dh.Split.of(loads, spec), purge)
 
 
-def slack(law: dh.IterationLaw) -> float:
+def slack(law: theory.IterationLaw) -> float:
     return min(law.error, SLACK * law.mean) + 1e-8 * law.mean
 
 
@@ -67,7 +68,7 @@ def test_the_law_is_that_of_a_monte_carlo(cluster: dh.Cluster, spec: dh.CodeSpec
 @PURGE
 @SPECS
 def test_a_law_that_ignores_it_is_seen(cluster: dh.Cluster, spec: dh.CodeSpec, purge: bool) -> None:
-    # Negative control: neither a shared_chunks nor a seconds_per_task, a shared_chunks of one piece less, a seconds_per_task of a tenth less.
+    # Negative controls: neither of the two; one shared chunk less, or a tenth of the seconds per task less.
     ended = play_chunks(cluster, spec, LOADS, purge, seed=21)
     for wrong in (
         PLAIN,
@@ -78,20 +79,20 @@ def test_a_law_that_ignores_it_is_seen(cluster: dh.Cluster, spec: dh.CodeSpec, p
 
 
 def test_constant_tasks_by_hand() -> None:
-    # Pieces of 1, 1.7 and 0.6 s after 0.3, 0.1 and 0.9 s; the j-th result of each after 3 + j of them.
+    # Chunks of 1, 1.7 and 0.6 s after 0.3, 0.1 and 0.9 s; the j-th result of each after 3 + j of them.
     cluster = CLUSTERS["deterministic"]
     arrivals = sorted(c + 0.5 * m * (3 + j) for m, c, k in zip(MEAN, COMM, LOADS, strict=True) for j in range(1, k + 1))
     for critical in (1, 5, 10, 12):
         law = law_of(cluster, dh.CodeSpec.of(critical, 12, 0.5, shared_chunks=3))
         assert law.mean == pytest.approx(arrivals[critical - 1], rel=1e-7)
         assert law.std == pytest.approx(0.0, abs=1e-4)
-    assert law_of(cluster, LED, purge=False).mean == pytest.approx(arrivals[-1], rel=1e-7)
-    dear = sorted(c + (0.5 * m + 0.4) * j for m, c, k in zip(MEAN, COMM, LOADS, strict=True) for j in range(1, k + 1))
-    assert law_of(cluster, DEAR).mean == pytest.approx(dear[CRITICAL - 1], rel=1e-7)
+    assert law_of(cluster, SHARING, purge=False).mean == pytest.approx(arrivals[-1], rel=1e-7)
+    costly = sorted(c + (0.5 * m + 0.4) * j for m, c, k in zip(MEAN, COMM, LOADS, strict=True) for j in range(1, k + 1))
+    assert law_of(cluster, COSTLY).mean == pytest.approx(costly[CRITICAL - 1], rel=1e-7)
 
 
-def test_one_worker_with_a_lead_is_a_sum_of_more_tasks() -> None:
-    # K + shared_chunks gamma pieces of 1 s and std 0.6 s in a row, after 0.3 s: a gamma law, known to all digits.
+def test_one_worker_with_shared_chunks_is_a_sum_of_more_tasks() -> None:
+    # K + shared_chunks gamma times of 1 s and std 0.6 s in a row, after 0.3 s: a gamma law, known to all digits.
     cluster = CLUSTERS["gamma"][:1]
     law = law_of(cluster, dh.CodeSpec.of(5, 8, 0.5, shared_chunks=3), loads=[8])
     closed = stats.gamma(8 / 0.6**2, 0.3, 0.6**2)
@@ -102,25 +103,25 @@ def test_one_worker_with_a_lead_is_a_sum_of_more_tasks() -> None:
 
 
 @PURGE
-def test_no_lead_and_no_toll_are_what_they_were(cluster: dh.Cluster, purge: bool) -> None:
-    before = dh.IterationLaw(cluster.scaled(0.5), LOADS, CRITICAL, purge)
+def test_without_both_a_task_is_its_work_alone(cluster: dh.Cluster, purge: bool) -> None:
+    half = dh.Cluster.from_columns(0.5 * cluster.mean, 0.5 * cluster.std, cluster.comm, law=cluster[0].law)
+    plain = law_of(half, dh.CodeSpec.of(CRITICAL, 12), purge)
     after = law_of(cluster, replace(PLAIN, shared_chunks=0, seconds_per_task=0.0), purge)
-    assert (before.mean, before.std) == (after.mean, after.std)
+    assert (plain.mean, plain.std) == (after.mean, after.std)
     t = np.linspace(0.0, 20.0, 50)
-    np.testing.assert_array_equal(before.sf(t), after.sf(t))
-    assert cluster.tasks(dh.CodeSpec(10)) is cluster
+    np.testing.assert_array_equal(plain.sf(t), after.sf(t))
 
 
-def test_what_leads_brings_no_result_and_pays_no_toll() -> None:
+def test_shared_chunks_bring_no_result_and_send_none() -> None:
     # `seconds_per_task` is the sending of a result, and the shared chunks send none.
-    spec = replace(LED, seconds_per_task=0.4)
+    spec = replace(SHARING, seconds_per_task=0.4)
     for name, cluster in CLUSTERS.items():
         law = law_of(cluster, spec)
         ended = play_chunks(cluster, spec, LOADS, seed=22)
         assert abs(law.mean - ended.mean()) <= 4 * error_of_mean(ended) + slack(law), name
 
 
-def test_more_lead_or_toll_never_ends_sooner(cluster: dh.Cluster) -> None:
+def test_more_of_both_never_ends_sooner(cluster: dh.Cluster) -> None:
     for specs in (
         [replace(PLAIN, shared_chunks=shared_chunks) for shared_chunks in range(6)],
         [replace(PLAIN, seconds_per_task=seconds_per_task) for seconds_per_task in (0.0, 1e-3, 0.1, 2.0)],
@@ -129,7 +130,7 @@ def test_more_lead_or_toll_never_ends_sooner(cluster: dh.Cluster) -> None:
         assert (np.diff(means) > 0).all()
 
 
-def test_workers_are_busy_with_what_leads_too() -> None:
+def test_workers_are_busy_with_shared_chunks_too() -> None:
     # One of two equal workers is enough: each is busy until the iteration is over, though only one delivers.
     cluster = dh.Cluster.from_columns([1.0, 1.0], 0.0, [0.0, 0.5])
     law = law_of(cluster, dh.CodeSpec.of(1, 2, shared_chunks=4), loads=[1, 1])
@@ -137,7 +138,7 @@ def test_workers_are_busy_with_what_leads_too() -> None:
     np.testing.assert_allclose(law.busy, [1.0, 1.0], atol=1e-3)
 
 
-def test_a_lead_of_many_chunks() -> None:
+def test_many_shared_chunks() -> None:
     # d - 1 = 200 shared chunks before two results: the tables must not stop at the loads.
     cluster, spec = CLUSTERS["gamma"], dh.CodeSpec.of(3, 6, 0.01, shared_chunks=200)
     law, ended = law_of(cluster, spec, loads=[2, 2, 2]), play_chunks(cluster, spec, [2, 2, 2], draws=10_000)
@@ -148,16 +149,16 @@ def test_a_lead_of_many_chunks() -> None:
 
 
 def moments(cluster: dh.Cluster, spec: dh.CodeSpec, loads: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """E[T] and E[T^2] of kappa + shared_chunks pieces in a row, from the mean and the variance of each."""
-    pieces = np.where(loads > 0, loads + spec.shared_chunks, 0.0)
-    first = np.where(loads > 0, cluster.comm + pieces * spec.work * cluster.mean + loads * spec.seconds_per_task, 0.0)
-    return first, pieces * (spec.work * cluster.std) ** 2 + first**2
+    """E[T] and E[T^2] of kappa + shared_chunks times in a row, from the mean and the variance of each."""
+    count = np.where(loads > 0, loads + spec.shared_chunks, 0.0)
+    first = np.where(loads > 0, cluster.comm + count * spec.work * cluster.mean + loads * spec.seconds_per_task, 0.0)
+    return first, count * (spec.work * cluster.std) ** 2 + first**2
 
 
 @SPECS
 def test_assignment_moments_from_first_principles(cluster: dh.Cluster, spec: dh.CodeSpec) -> None:
     for loads in ([4, 2, 6], [0, 1, 0], [0.5, 0.0, 7.25]):
-        found = dh.assignment_moments(cluster.tasks(spec), loads)
+        found = theory.assignment_moments(cluster.tasks(spec), loads)
         np.testing.assert_allclose(found, moments(cluster, spec, np.array(loads)), rtol=1e-12)
 
 
@@ -166,17 +167,17 @@ def test_assignment_moments_of_a_monte_carlo() -> None:
     for name, cluster in CLUSTERS.items():
         spec = dh.CodeSpec(4, work=0.5, shared_chunks=3)
         ended = play_chunks(cluster, spec, [0, 4, 0], purge=False)
-        first, second = dh.assignment_moments(cluster.tasks(spec), [0, 4, 0])
+        first, second = theory.assignment_moments(cluster.tasks(spec), [0, 4, 0])
         assert abs(first[1] - ended.mean()) <= 4 * error_of_mean(ended) + 1e-9, name
         assert abs(second[1] - (ended**2).mean()) <= 4 * error_of_mean(ended**2) + 1e-9, name
-        if spec.shared_chunks and name != "deterministic":  # negative control: a piece less is seen
-            less = dh.assignment_moments(cluster.tasks(replace(spec, shared_chunks=2)), [0, 4, 0])[0]
+        if spec.shared_chunks and name != "deterministic":  # negative control: a chunk less is seen
+            less = theory.assignment_moments(cluster.tasks(replace(spec, shared_chunks=2)), [0, 4, 0])[0]
             assert abs(less[1] - ended.mean()) > 4 * error_of_mean(ended), name
 
 
 @pytest.mark.parametrize("gamma", [0.0, 0.1, 1.0])
 def test_the_start_is_the_score_just_above_no_load(cluster: dh.Cluster, gamma: float) -> None:
-    for spec in (LED, DEAR, PLAIN):
+    for spec in (SHARING, COSTLY, PLAIN):
         first, second = moments(cluster, spec, np.full(3, 1e-9))
         np.testing.assert_allclose(start_scores(cluster.tasks(spec), gamma), first + gamma * second, rtol=1e-6)
 
@@ -198,25 +199,25 @@ def test_theorem_2_equalises_the_scores_of_all_that_is_done(spec: dh.CodeSpec, g
         assert (near[~active] >= found.theta * (1 - 1e-9)).all()  # who is idle would score more at once
 
 
-def test_the_lead_changes_who_works() -> None:
-    # The fast and far one leads quickly; the near and slow one would still be at the shared chunks.
+def test_shared_chunks_change_who_works() -> None:
+    # The fast one with a large comm is soon past the shared chunks; the slow one would still be busy with them.
     cluster = dh.Cluster.from_columns([1.0, 10.0], 0.0, [5.0, 0.0])
-    plain, led = (
+    plain, sharing = (
         dh.split(cluster, dh.CodeSpec(10, shared_chunks=shared_chunks), gamma=0.0) for shared_chunks in (0, 4)
     )
     assert plain.loads.tolist() == [9, 1]
-    assert led.loads.tolist() == [10, 0]
-    assert dh.would_be_used(cluster[1], plain)
-    assert not dh.would_be_used(cluster[1], led)
-    assert "too far: a_p = 40" in reasons(cluster, led)[1]
+    assert sharing.loads.tolist() == [10, 0]
+    assert theory.would_be_used(cluster[1], plain)
+    assert not theory.would_be_used(cluster[1], sharing)
+    assert "its comm is too large: a_p = 40" in reasons(cluster, sharing)[1]
 
 
 def test_a_quantile_is_that_of_all_that_is_done() -> None:
-    # Gamma pieces: the 90 % quantile of kappa + shared_chunks of them is known, and Quantile says it is exact for them.
+    # The 90 % quantile of kappa + shared_chunks gamma times has a closed form, and Quantile is exact for them.
     cluster = CLUSTERS["gamma"]
-    found = dh.split(cluster, LED, score=dh.Quantile(0.9))
-    pieces = found.shares + LED.shared_chunks
-    ends = COMM + stats.gamma(pieces / 0.6**2, scale=0.5 * MEAN * 0.6**2).ppf(0.9)
+    found = dh.split(cluster, SHARING, score=policies.Quantile(0.9))
+    count = found.shares + SHARING.shared_chunks
+    ends = COMM + stats.gamma(count / 0.6**2, scale=0.5 * MEAN * 0.6**2).ppf(0.9)
     np.testing.assert_allclose(ends, found.theta, rtol=1e-6)
 
 
@@ -230,20 +231,20 @@ def test_mismatch_counts_all_that_is_done(spec: dh.CodeSpec) -> None:
 # Capacity
 
 
-def test_capacity_holds_what_leads_too() -> None:
-    # 10 units hold 20 pieces of 0.5, of which 3 bring no result; 1.6 units hold none that does.
+def test_capacity_holds_shared_chunks_too() -> None:
+    # 10 units hold 20 chunks of 0.5, of which 3 bring no result; 1.6 units hold none that does.
     cluster = dh.Cluster.from_columns(MEAN, MEAN, COMM, capacity=[10.0, 1.6, np.inf])
-    assert caps(cluster.tasks(LED)).tolist() == [17.0, 0.0, np.inf]
+    assert caps(cluster.tasks(SHARING)).tolist() == [17.0, 0.0, np.inf]
     assert caps(cluster.tasks(PLAIN)).tolist() == [20.0, 3.0, np.inf]
-    assert caps(cluster.tasks(DEAR)).tolist() == [20.0, 3.0, np.inf]  # a seconds_per_task is no data
-    for make in (dh.split, dh.uniform, dh.fastest, dh.proportional, dh.hcmm):
+    assert caps(cluster.tasks(COSTLY)).tolist() == [20.0, 3.0, np.inf]  # seconds per task take no room
+    for make in (dh.split, dh.uniform, dh.fastest, policies.proportional, policies.hcmm):
         loads = make(cluster, dh.CodeSpec.of(30, 40, 0.5, shared_chunks=3)).loads
         assert loads.sum() == 40
         assert (loads <= [17, 0, 40]).all(), make
-    assert "holds no task" in reasons(cluster, dh.split(cluster, LED))[1]
+    assert "holds no task" in reasons(cluster, dh.split(cluster, SHARING))[1]
 
 
-def test_too_little_room_behind_the_lead_is_refused() -> None:
+def test_too_little_room_beside_shared_chunks_is_refused() -> None:
     cluster = dh.Cluster.from_columns([1.0, 1.0], 1.0, capacity=8.0)
     assert dh.split(cluster, dh.CodeSpec(10, shared_chunks=3)).loads.tolist() == [5, 5]
     with pytest.raises(dh.BadInput, match="10 of 11 tasks"):
@@ -269,9 +270,9 @@ def test_the_fastest_split_on_tiny_cases(seed: int, shared_chunks: int, seconds_
     mean = 10 ** rng.uniform(-0.5, 0.5, 3)
     cluster = dh.Cluster.from_columns(mean, mean * rng.uniform(0.1, 1.5, 3), rng.uniform(0.0, 2.0, 3))
     spec = dh.CodeSpec.of(5, 7, shared_chunks=shared_chunks, seconds_per_task=seconds_per_task)
-    best = min(dh.IterationLaw(cluster.tasks(spec), loads, 5).mean for loads in compositions(7, 3))
+    best = min(theory.IterationLaw(cluster.tasks(spec), loads, 5).mean for loads in compositions(7, 3))
     # 1e-6: exchanges that gain less than 1e-7 of the mean are not made.
-    assert dh.iteration_law(cluster, dh.fastest(cluster, spec)).mean == pytest.approx(best, rel=1e-6)
+    assert theory.iteration_law(cluster, dh.fastest(cluster, spec)).mean == pytest.approx(best, rel=1e-6)
 
 
 @pytest.mark.parametrize("family", ["gamma", "lognormal", "shifted-exponential"])
@@ -283,7 +284,7 @@ def test_the_fastest_split_is_never_slower_than_theorem_2(family: str, spec: dh.
         mean = 10 ** rng.uniform(-1, 1, 4)
         std = mean * rng.uniform(0.2, 1.0, 4)
         cluster = dh.Cluster.from_columns(mean, std, rng.uniform(0.0, 2.0, 4), law=family)
-        theorem, fastest = (dh.iteration_law(cluster, f(cluster, spec)).mean for f in (dh.split, dh.fastest))
+        theorem, fastest = (theory.iteration_law(cluster, f(cluster, spec)).mean for f in (dh.split, dh.fastest))
         gains.append(theorem / fastest)
     assert min(gains) >= 1 - 1e-9
     assert max(gains) > 1.0001  # and somewhere it is better
@@ -295,7 +296,7 @@ def test_the_fastest_split_is_never_slower_than_theorem_2(family: str, spec: dh.
 @PURGE
 @pytest.mark.parametrize("by_tasks", [False, True], ids=["exact", "by tasks"])
 @pytest.mark.parametrize(
-    "spec", [LED, DEAR, replace(LED, seconds_per_task=0.4)], ids=["shared_chunks", "seconds_per_task", "both"]
+    "spec", [SHARING, COSTLY, replace(SHARING, seconds_per_task=0.4)], ids=["shared_chunks", "seconds_per_task", "both"]
 )
 def test_simulated_services_are_the_forecasts(
     cluster: dh.Cluster, spec: dh.CodeSpec, purge: bool, by_tasks: bool
@@ -311,10 +312,10 @@ def test_simulated_services_are_the_forecasts(
 
 
 def test_a_timeline_has_the_same_iterations() -> None:
-    # The first task on record of each worker holds what leads.
-    cluster, split = CLUSTERS["deterministic"], dh.Split.of(LOADS, LED)
+    # The first task on record of each worker holds the shared chunks.
+    cluster, split = CLUSTERS["deterministic"], dh.Split.of(LOADS, SHARING)
     trace = dh.simulate(cluster, split, ANY, 3, seed=1, timeline=True)
-    length = law_of(cluster, LED).mean
+    length = law_of(cluster, SHARING).mean
     np.testing.assert_allclose(trace.service, 4 * length, rtol=1e-7)
     line = trace.timeline
     assert line is not None
@@ -325,17 +326,15 @@ def test_a_timeline_has_the_same_iterations() -> None:
 
 @pytest.mark.parametrize("schedule", [name for name in SCHEDULES if name != "static"])
 def test_shared_chunks_stay_where_they_were_planned(schedule: str) -> None:
-    cluster, split = CLUSTERS["gamma"], dh.Split.of(LOADS, LED)
+    cluster, split = CLUSTERS["gamma"], dh.Split.of(LOADS, SHARING)
     with pytest.raises(dh.BadInput, match="share chunks") as caught:
         dh.simulate(cluster, split, ANY, 5, seed=1, schedule=schedule)
     assert caught.value.field == "schedule"
-    dear = dh.Split.of(LOADS, DEAR)
-    assert (
-        dh.simulate(cluster, dear, ANY, 5, seed=1, schedule=schedule).service.min() > 0
-    )  # a seconds_per_task is no obstacle
+    costly = dh.Split.of(LOADS, COSTLY)
+    assert dh.simulate(cluster, costly, ANY, 5, seed=1, schedule=schedule).service.min() > 0  # seconds are no obstacle
 
 
-def test_a_toll_is_paid_under_every_schedule() -> None:
+def test_seconds_per_task_count_under_every_schedule() -> None:
     # Constant tasks of equal workers: four results each, by whatever schedule, and each costs 0.4 s more.
     cluster = dh.Cluster.from_columns([1.0, 1.0, 1.0], 0.0)
     for schedule in SCHEDULES:
@@ -362,7 +361,7 @@ def test_a_toll_is_paid_under_every_schedule() -> None:
     ],
     ids=str,
 )
-def test_impossible_leads_and_tolls_are_refused(wish: dict[str, object], field: str) -> None:
+def test_impossible_values_are_refused(wish: dict[str, object], field: str) -> None:
     with pytest.raises(dh.BadInput) as caught:
         replace(PLAIN, **wish)  # type: ignore[arg-type]
     assert caught.value.field == field

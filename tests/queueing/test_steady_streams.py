@@ -7,9 +7,10 @@ import math
 import pytest
 
 import deadheat as dh
+from deadheat import theory
 
 
-def expected(gap: float, spread: float, *workers: tuple[float, float]) -> dh.Forecast:
+def expected(gap: float, spread: float, *workers: tuple[float, float]) -> theory.Forecast:
     """Three iterations a job, any four of six results."""
     cluster = dh.Cluster(dh.Worker(mean, std) for mean, std in workers)
     return dh.forecast(cluster, dh.split(cluster, dh.CodeSpec(4, 1.5)), dh.Stream(gap, spread, 3))

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from monte_carlo import queue
 
 import deadheat as dh
+from deadheat import theory
 from deadheat.queueing import mean_delay, service_moments
 
 
@@ -23,42 +24,42 @@ def test_service_is_a_sum_of_iterations() -> None:
 @given(st.floats(0.01, 0.99), st.floats(0.0, 3.0), st.floats(1e-3, 1e3))
 def test_kingman_is_pollaczek_khinchine_for_poisson_arrivals(load: float, spread: float, gap: float) -> None:
     stream, mean = dh.Stream(gap, gap, 1), load * gap
-    exact = dh.pollaczek_khinchine(1 / gap, mean, spread * mean)
-    assert dh.kingman(stream, mean, spread * mean) == pytest.approx(exact, rel=1e-9)
+    exact = theory.pollaczek_khinchine(1 / gap, mean, spread * mean)
+    assert theory.kingman(stream, mean, spread * mean) == pytest.approx(exact, rel=1e-9)
 
 
 def test_exponential_service_gives_the_delay_of_m_m_1() -> None:
-    assert dh.pollaczek_khinchine(0.5, 1.0, 1.0) == pytest.approx(2.0)  # 1/(mu - lambda)
-    assert dh.pollaczek_khinchine(0.5, 1.0, 0.0) == pytest.approx(1.5)  # M/D/1
+    assert theory.pollaczek_khinchine(0.5, 1.0, 1.0) == pytest.approx(2.0)  # 1/(mu - lambda)
+    assert theory.pollaczek_khinchine(0.5, 1.0, 0.0) == pytest.approx(1.5)  # M/D/1
 
 
 def test_a_steady_beat_with_constant_service_never_waits() -> None:
-    assert dh.kingman(dh.Stream(10.0, 0.0, 1), 9.0, 0.0) == pytest.approx(9.0)
+    assert theory.kingman(dh.Stream(10.0, 0.0, 1), 9.0, 0.0) == pytest.approx(9.0)
 
 
 @pytest.mark.parametrize("mean", [10.0, 10.1, 1e6])
 def test_an_overloaded_queue_has_no_mean_delay(mean: float) -> None:
-    assert dh.pollaczek_khinchine(0.1, mean, 1.0) == math.inf
-    assert dh.kingman(dh.Stream(10.0, 5.0, 1), mean, 1.0) == math.inf
+    assert theory.pollaczek_khinchine(0.1, mean, 1.0) == math.inf
+    assert theory.kingman(dh.Stream(10.0, 5.0, 1), mean, 1.0) == math.inf
 
 
 def test_the_stream_decides_which_formula_holds() -> None:
     poisson, steady = dh.Stream(10.0, 10.0, 1), dh.Stream(10.0, 2.0, 1)
-    assert mean_delay(poisson, 5.0, 1.0) == dh.pollaczek_khinchine(0.1, 5.0, 1.0)
-    assert mean_delay(steady, 5.0, 1.0) == dh.kingman(steady, 5.0, 1.0) < mean_delay(poisson, 5.0, 1.0)
+    assert mean_delay(poisson, 5.0, 1.0) == theory.pollaczek_khinchine(0.1, 5.0, 1.0)
+    assert mean_delay(steady, 5.0, 1.0) == theory.kingman(steady, 5.0, 1.0) < mean_delay(poisson, 5.0, 1.0)
 
 
 def test_pollaczek_khinchine_against_a_simulated_queue() -> None:
     stream = dh.Stream.poisson(0.01, 1)
     averages = queue(stream, 50.0, 25.0, jobs=2000, draws=1000, seed=5)
     error = averages.std() / math.sqrt(averages.size)
-    exact = dh.pollaczek_khinchine(0.01, 50.0, 25.0)
+    exact = theory.pollaczek_khinchine(0.01, 50.0, 25.0)
     # The queue starts empty: the first of 2000 jobs wait less, by about 0.1 s in the average.
     assert abs(averages.mean() - exact) < 4 * error + 0.1
-    assert abs(averages.mean() - dh.pollaczek_khinchine(0.01, 51.0, 25.0)) > 4 * error + 0.1
+    assert abs(averages.mean() - theory.pollaczek_khinchine(0.01, 51.0, 25.0)) > 4 * error + 0.1
 
 
 def test_kingman_is_near_the_truth_close_to_saturation() -> None:
     stream = dh.Stream(100.0, 40.0, 1)
     averages = queue(stream, 95.0, 40.0, jobs=4000, draws=400, seed=6)
-    assert dh.kingman(stream, 95.0, 40.0) == pytest.approx(averages.mean(), rel=0.1)  # "very accurate": within 10 %
+    assert theory.kingman(stream, 95.0, 40.0) == pytest.approx(averages.mean(), rel=0.1)  # "very accurate": within 10 %

@@ -19,7 +19,7 @@ def play(cluster: Cluster, split: Split, stream: Stream, jobs: int, rng: np.rand
     """Service and delay of each job, from an empty start; purged at the K-th result, jobs served in order."""
     env = simpy.Environment()
     inbox = simpy.Store(env)
-    tasks = cluster.scaled(split.spec.work)
+    tasks = cluster.tasks(split.spec)
     service, delay = np.empty(jobs), np.empty(jobs)
 
     def source() -> Steps:

@@ -84,7 +84,9 @@ def test_follow_is_the_event_loop(
     critical = data.draw(st.integers(1, sum(loads)))
     cluster = dh.Cluster.from_columns(mean, mean)
     jobs = 6
-    batch = Batch(cluster, np.array(loads), critical, jobs * iterations, np.random.SeedSequence(seed), 0)
+    batch = Batch(
+        cluster.tasks(dh.CodeSpec(1)), np.array(loads), critical, jobs * iterations, np.random.SeedSequence(seed), 0
+    )
     arrival = np.cumsum(np.random.default_rng(seed).exponential(float(np.mean(mean)), jobs))
     start, end, lost = follow(iter([batch]), arrival, iterations, overhead)
     durations = [batch.durations(p, load) for p, load in enumerate(loads)]
@@ -128,4 +130,4 @@ def test_slower_in_the_worked_example_too() -> None:
     error = between.service.std() / np.sqrt(200)
     assert between.service.mean() > expected.service_mean + 4 * error
     # A worker loses at most what is left of one task, and a memoryless task has a whole one left.
-    assert between.about[LOST] < float(cluster.scaled(paper.spec().work).mean.mean())
+    assert between.about[LOST] < float(cluster.tasks(paper.spec()).mean.mean())

@@ -37,7 +37,7 @@ def test_two_per_cent_are_told_apart(trio: dh.Cluster) -> None:
 def test_the_table_is_the_laws_inverse(trio: dh.Cluster, purge: bool) -> None:
     """One sample against the law itself, and the far tail by counting."""
     split = dh.split(trio, SPEC)
-    law = IterationLaw(trio, split.loads, SPEC.critical, purge)
+    law = IterationLaw(trio.tasks(SPEC), split.loads, SPEC.critical, purge)
     if law.std <= 1e-9 * law.mean:
         assert (QuantileTable(law).draw(np.random.default_rng(1), 5) == law.mean).all()
         return
@@ -60,6 +60,6 @@ def test_task_j_is_the_same_under_any_load(trio: dh.Cluster) -> None:
     """Common random numbers, as Batch promises; and what lets first_results draw more without changing the past."""
     from deadheat.simulation.batch import Batch
 
-    batch = Batch(trio, np.array([4, 4, 4]), 10, 7, np.random.SeedSequence(1), 0)
+    batch = Batch(trio.tasks(SPEC), np.array([4, 4, 4]), 10, 7, np.random.SeedSequence(1), 0)
     for p in range(3):
         np.testing.assert_array_equal(batch.durations(p, 9)[:4], batch.durations(p, 4))

@@ -23,7 +23,9 @@ STREAM = dh.Stream.poisson(1.0, 1)
 def batch_of(
     cluster: dh.Cluster, loads: list[int], critical: int, size: int, seed: int = 1, stretch: np.ndarray | None = None
 ) -> Batch:
-    return Batch(cluster, np.array(loads), critical, size, np.random.SeedSequence(seed), 0, stretch)
+    return Batch(
+        cluster.tasks(dh.CodeSpec(1)), np.array(loads), critical, size, np.random.SeedSequence(seed), 0, stretch
+    )
 
 
 def plenty(critical: int) -> list[int]:
@@ -101,12 +103,13 @@ def test_top_up_is_never_slower_than_the_static_split(
     mean, comm = map(np.array, zip(*workers, strict=True))
     loads = data.draw(st.lists(st.integers(0, 4), min_size=len(workers), max_size=len(workers)).filter(any))
     critical = data.draw(st.integers(1, sum(loads)))
-    batch = batch_of(dh.Cluster.from_columns(mean, mean, comm), loads, critical, 20, seed)
+    cluster = dh.Cluster.from_columns(mean, mean, comm)
+    batch = batch_of(cluster, loads, critical, 20, seed)
     static = Static().lengths(batch)
     free, own = TopUp(0.0).lengths(batch), TopUp().lengths(batch)
     assert (own <= static).all()
     assert (free <= own).all()
-    assert (Pull(0.0).lengths(batch_of(batch.tasks, [critical * 9, *loads[1:]], critical, 20, seed)) <= free).all()
+    assert (Pull(0.0).lengths(batch_of(cluster, [critical * 9, *loads[1:]], critical, 20, seed)) <= free).all()
 
 
 def test_top_up_is_never_slower_for_any_law(trio: dh.Cluster) -> None:

@@ -1,37 +1,22 @@
 """What a task is: codes, what each costs, and how far each may be trusted."""
 
 from deadheat.coding import codes
-from deadheat.coding.catalogue import FAMILIES, WAITING, family
-from deadheat.coding.certification import Certificate, certify
+from deadheat.coding.block_products import Grid
+from deadheat.coding.catalogue import FAMILIES, WAITING, family, register
+from deadheat.coding.certification import Certificate, affordable, certify
 from deadheat.coding.code import Code
 from deadheat.coding.cost import Cost
 from deadheat.coding.coverage_code import CoverageCode
 from deadheat.coding.decoding_errors import IllConditioned, Overflowed, Undecodable
-from deadheat.coding.encoding import encode
-from deadheat.coding.linear_code import LinearCode
+from deadheat.coding.encoding import ShortBlock, encode
+from deadheat.coding.linear_code import LinearCode, gradient_code, in_parts
 from deadheat.coding.peeling_code import PeelingCode
-from deadheat.coding.placement import placement
-from deadheat.coding.recipe import Recipe
-from deadheat.coding.shape import Family, Shape
+from deadheat.coding.recipe import Recipe, Weights
+from deadheat.coding.shape import KINDS, Family, Shape, sizes
+from deadheat.coding.task_placement import placement
 
 __all__ = [
-    "FAMILIES",
-    "WAITING",
-    "Certificate",
-    "Code",
-    "Cost",
-    "CoverageCode",
-    "Family",
-    "IllConditioned",
-    "LinearCode",
-    "Overflowed",
-    "PeelingCode",
-    "Recipe",
-    "Shape",
-    "Undecodable",
-    "certify",
-    "codes",
-    "encode",
-    "family",
-    "placement",
-]
+    "FAMILIES", "KINDS", "WAITING", "Certificate", "Code", "Cost", "CoverageCode", "Family", "Grid", "IllConditioned",
+    "LinearCode", "Overflowed", "PeelingCode", "Recipe", "Shape", "ShortBlock", "Undecodable", "Weights", "affordable",
+    "certify", "codes", "encode", "family", "gradient_code", "in_parts", "placement", "register", "sizes",
+]  # fmt: skip

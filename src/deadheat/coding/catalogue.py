@@ -1,56 +1,23 @@
-"""What is on offer and what it costs: one line per family, from the families themselves."""
+"""The families of codes by name: those of deadheat, registered ones, and those of installed packages."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
-
-from deadheat.coding.families import (
-    bernoulli,
-    cyclic,
-    cyclic_mds,
-    entangled,
-    fft,
-    lagrange,
-    ldpc,
-    lt,
-    matdot,
-    mds,
-    paper_preset,
-    polydot,
-    polynomial,
-    product,
-    replication,
-    short_dot,
-    uncoded,
-)
-from deadheat.coding.shape import Family
+from deadheat.coding.families import (  # isort: skip
+    bernoulli, communication_efficient, cyclic, cyclic_mds, entangled, fft, fractional_repetition, lagrange, ldpc, lt,
+    matdot, mds, paper_preset, polydot, polynomial, product, reed_solomon, replication, short_dot, uncoded,
+)  # fmt: skip
+from deadheat.coding.shape import KINDS, Family
 from deadheat.errors import BadInput, nearest
+from deadheat.model import Registry
 
-FAMILIES: Mapping[str, Family] = {
-    family.name: family
-    for family in (
-        uncoded.FAMILY,
-        replication.REPLICATION,
-        replication.FRACTIONAL,
-        cyclic.CYCLIC,
-        cyclic.CUT,
-        cyclic_mds.CYCLIC_MDS,
-        cyclic_mds.REED_SOLOMON,
-        bernoulli.FAMILY,
-        paper_preset.FAMILY,
-        mds.FAMILY,
-        short_dot.FAMILY,
-        lt.FAMILY,
-        ldpc.FAMILY,
-        product.FAMILY,
-        polynomial.FAMILY,
-        matdot.FAMILY,
-        polydot.FAMILY,
-        entangled.FAMILY,
-        lagrange.FAMILY,
-        fft.FAMILY,
-    )
-}
+BUILT_IN = (
+    uncoded, replication, fractional_repetition, cyclic, communication_efficient, cyclic_mds, reed_solomon, bernoulli,
+    paper_preset, mds, short_dot, lt, ldpc, product, polynomial, matdot, polydot, entangled, lagrange, fft,
+)  # fmt: skip
+FAMILIES: Registry[Family] = Registry(
+    what="family of codes",
+    field="family",
+    group="deadheat.codes",
+    builtin={module.FAMILY.name: module.FAMILY for module in BUILT_IN},
+)
 WAITING = {  # known, and not built yet
     "learned codes": "Kosaian et al. 2018: neural networks as parities, approximate",
     "secure (GASP)": "D'Oliveira et al. 2020: polynomial codes that hide the matrices from the workers",
@@ -59,6 +26,18 @@ WAITING = {  # known, and not built yet
 
 def family(name: object) -> Family:
     """The family of that name, or BadInput with the nearest one."""
-    if not isinstance(name, str) or name not in FAMILIES:
-        raise BadInput("family", name, "no such family of codes", nearest(str(name), FAMILIES))
-    return FAMILIES[name]
+    return FAMILIES.find(name)
+
+
+def register(family: Family) -> None:
+    """Make a family of codes known under its name: to `tune`, to scenario files and to the command line.
+
+    A package does the same by an entry point of the group `deadheat.codes`, which names the Family. Raises BadInput
+    where it is no family, where its kind of work is not known, and where the name is taken.
+    """
+    if not isinstance(family, Family):
+        raise BadInput("family", family, "not a family of codes", "give a deadheat.coding.Family")
+    for kind in family.kinds:
+        if kind not in KINDS:
+            raise BadInput("kinds", family.kinds, f"no such kind of work as {kind!r}", nearest(str(kind), KINDS))
+    FAMILIES.register(family.name, family)

@@ -1,11 +1,10 @@
-"""How far a code may be trusted: its recipes tried on patterns of missing results, and what they do to rounding."""
-
-from __future__ import annotations
+"""How far a code may be trusted: what its recipes do to rounding errors, tried on patterns of missing results."""
 
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
+from typing import TypeVar
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from deadheat.coding.code import Code
 from deadheat.coding.decoding_errors import IllConditioned
 from deadheat.errors import finite, whole
 
+AnyCode = TypeVar("AnyCode", bound=Code)
 ALL_UPTO = 5000  # patterns that are all tried rather than sampled
 LIMIT = 1e7  # of the gain of a gated code: seven of sixteen digits
 AFFORDABLE = 4_000_000  # K^2 times patterns that a gate tries, so that building a code takes a second or two
@@ -20,7 +20,7 @@ AFFORDABLE = 4_000_000  # K^2 times patterns that a gate tries, so that building
 
 @dataclass(frozen=True)
 class Certificate:
-    """What was tried and the worst that was found.
+    """How many patterns were tried, and the worst of them.
 
     gain: by how much rounding errors of the results grow, at worst and in the middle of the patterns.
     missed: patterns of K results that did not determine the iteration (never, for codes of which any K suffice).
@@ -52,7 +52,8 @@ def certify(code: Code, samples: int = 500, seed: int = 0, *, stride: int = 1) -
     gains: list[float] = []
     residual, missed = 0.0, 0
     worst: tuple[int, ...] = ()
-    for done in _all(code) if everything else _some(code, samples, seed, stride):
+    every = combinations(range(code.total), code.critical)
+    for done in every if everything else some_patterns(code, samples, seed, stride):
         recipe = code.recipe(done)
         if recipe is None:
             missed += 1
@@ -61,8 +62,9 @@ def certify(code: Code, samples: int = 500, seed: int = 0, *, stride: int = 1) -
             worst = done
         gains.append(recipe.gain)
         residual = max(residual, recipe.residual)
-    middle = float(np.median(gains)) if gains else math.inf
-    return Certificate(len(gains) + missed, everything, max(gains, default=math.inf), middle, residual, missed, worst)
+    return Certificate(tried=len(gains) + missed, exhaustive=everything, gain=max(gains, default=math.inf),
+                       median_gain=float(np.median(gains)) if gains else math.inf, residual=residual, missed=missed,
+                       worst=worst)  # fmt: skip
 
 
 def affordable(code: Code) -> int:
@@ -70,7 +72,7 @@ def affordable(code: Code) -> int:
     return int(np.clip(AFFORDABLE // code.critical**2, 8, 200))
 
 
-def gate(code: Code, limit: float, remedy: str) -> Code:
+def gate(code: AnyCode, limit: float, remedy: str) -> AnyCode:
     """The code, if no lost block (of some) and no sampled pattern makes rounding errors grow beyond the limit.
 
     Raises IllConditioned, which carries the worst pattern and its gain.
@@ -78,17 +80,14 @@ def gate(code: Code, limit: float, remedy: str) -> Code:
     if limit != math.inf:
         finite("limit", limit, "give by how much rounding errors may grow, such as 1e7", above=0.0)
     tried = affordable(code)
-    found = certify(code, tried, stride=max(2 * code.total // tried, 1))
-    if found.gain > limit:
-        raise IllConditioned(code.family, found.worst, found.gain, limit, remedy)
+    certificate = certify(code, tried, stride=max(2 * code.total // tried, 1))
+    if certificate.gain > limit:
+        raise IllConditioned(code.family, certificate.worst, certificate.gain, limit, remedy)
     return code
 
 
-def _all(code: Code) -> Iterator[tuple[int, ...]]:
-    return combinations(range(code.total), code.critical)
-
-
-def _some(code: Code, samples: int, seed: int, stride: int) -> Iterator[tuple[int, ...]]:
+def some_patterns(code: Code, samples: int, seed: int = 0, stride: int = 1) -> Iterator[tuple[int, ...]]:
+    """What is left of the results after each lost block, and so many sets of K at random."""
     n, K = code.total, code.critical
     for first in range(0, n if n > K else 1, stride):
         yield tuple(sorted(((first + np.arange(K)) % n).tolist()))

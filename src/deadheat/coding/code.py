@@ -1,13 +1,14 @@
-"""What a code is to the rest of the house: tasks, what each needs, which results suffice, and how to put them together.
+"""What a code is to the other rooms: tasks, what each needs, which results suffice, and how they are combined.
 
-The contract is small: `total`, `critical`, `cost`, `support(task)`, `decodable(done)`, a recipe for a
-pattern, and `finish(ends)`. `decode` and the guard follow from it.
+The *target* is what the master wants of an iteration: the sum over all chunks, or all blocks of a product. A *recipe*
+says how the target is combined from the results that are in. The contract is small: `total`, `critical`, `cost`,
+`support(task)`, `decodable(done)`, a recipe for a pattern, and `finish(ends)`. `decode` and the guard follow from it.
 """
 
-from __future__ import annotations
-
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,12 +24,14 @@ TOLERANCES = {"f": {2: 1e-1, 4: 1e-4, 8: 1e-9}, "c": {8: 1e-4, 16: 1e-9}}
 
 
 class Code(ABC):
-    """A code; see `LinearCode`, `CoverageCode` and `PeelingCode` for the three kinds there are.
+    """A code; see `LinearCode`, `CoverageCode` and `PeelingCode` for the three classes there are.
 
     family: its name in the catalogue. kind: what it is for, "gradient", "linear", "product", "function", "transform".
     critical: K, so many results suffice (for codes that stop on coverage or by peeling: in the worst, or usual, case).
-    encoders: for codes that mix data before the work, one matrix (tasks, blocks) for each operand; else empty.
-    exact: False for codes that only come near the wish.
+    encoders: for codes that mix data before the work, one array (tasks, blocks) for each operand; or one of (tasks,
+    blocks, strips), where each strip of a block's columns has a weight of its own (Short-Dot). Else empty.
+    exact: False for codes that only come near the target.
+    assemble: makes the answer of the target's rows, such as one matrix of its blocks.
     """
 
     MOST_KEPT: ClassVar[int] = 512  # recipes in memory
@@ -39,7 +42,6 @@ class Code(ABC):
     encoders: tuple[AnyArray, ...]
     exact: bool
     assemble: Callable[[AnyArray], AnyArray] | None
-    _kept: dict[tuple[int, ...], Recipe | None]
 
     @property
     @abstractmethod
@@ -53,7 +55,7 @@ class Code(ABC):
 
     @abstractmethod
     def support(self, task: int) -> tuple[IntArray, AnyArray]:
-        """The chunks that a task needs, and their weights, one row per chunk."""
+        """The chunks (or blocks of the first operand) that a task needs, and their weights, one row per chunk."""
 
     @abstractmethod
     def mix(self, task: int, values: Any) -> AnyArray:
@@ -61,19 +63,23 @@ class Code(ABC):
 
     @abstractmethod
     def decodable(self, done: Collection[int]) -> bool:
-        """Whether these results determine the iteration."""
+        """Whether these results determine the target."""
 
     @property
     def fewest(self) -> int:
-        """Results below which it is never decodable."""
+        """Fewer results than these never determine the target."""
         return self.critical
 
     @abstractmethod
     def _recipe(self, done: tuple[int, ...]) -> Recipe | None:
-        """The recipe for a pattern, made afresh."""
+        """A new recipe for a pattern."""
+
+    @cached_property
+    def _kept(self) -> dict[tuple[int, ...], Recipe | None]:
+        return {}
 
     def recipe(self, done: Collection[int]) -> Recipe | None:
-        """How the iteration is put together from these results, or None where they do not determine it.
+        """How the target is combined from these results, or None where they do not determine it.
 
         Recipes are kept for the next time.
         """
@@ -85,65 +91,70 @@ class Code(ABC):
         return self._kept[key]
 
     def _known(self, done: Collection[int]) -> set[int]:
-        """The tasks, each once. Raises BadInput for one that there is not."""
-        found = set(done)
-        for task in found:
-            if not isinstance(task, (int, np.integer)):
-                raise BadInput("task", task, "not a whole number", f"take 0 to {self.total - 1}")
-        if found and not (min(found) >= 0 and max(found) < self.total):
-            odd = next(task for task in found if not 0 <= task < self.total)
-            raise BadInput("task", odd, f"{self.family} has no such task", f"take 0 to {self.total - 1}")
-        return found
+        """The tasks, each once. Raises BadInput for a task that the code does not have."""
+        tasks, n = set(done), self.total
+        for task in tasks:
+            if not isinstance(task, (int, np.integer)) or not 0 <= task < n:
+                raise BadInput("task", task, f"{self.family} has no such task", f"take 0 to {n - 1}")
+        return tasks
 
     def __getstate__(self) -> dict[str, Any]:
-        """Recipes do not travel."""
-        return {name: {} if name == "_kept" else value for name, value in self.__dict__.items()}
+        """Recipes are not sent to other processes."""
+        return {name: value for name, value in self.__dict__.items() if name != "_kept"}
 
     def finish(self, ends: Array) -> Array:
         """The time at which each row of arrival times (iterations, tasks) first determines its iteration."""
         return np.asarray(np.partition(ends, self.critical - 1, axis=1)[:, self.critical - 1])
 
-    def decode(self, results: Mapping[int, Any], limit: float | None = None) -> AnyArray:
+    def decode(
+        self, results: Mapping[int, Any], limit: float | None = None, shape: tuple[int, ...] | None = None
+    ) -> AnyArray:
         """The iteration's answer from the results of some tasks.
 
         Results that are not finite are treated as missing. Raises Undecodable where the rest does not suffice, and
         IllConditioned where rounding errors would grow by more than `limit` (by default what the precision of the
         results allows): wait for one more result and try again.
+        shape: of a chunk's result, for a code that cuts it in parts: the padding of the last part is cut off.
         """
         if not isinstance(results, Mapping):
             raise BadInput("results", type(results).__name__, "not a mapping", "give {task: result}")
-        given = {task: _number(task, value) for task, value in results.items()}
-        shapes = {value.shape for value in given.values()}
+        arrays = {task: _number(task, value) for task, value in results.items()}
+        shapes = {value.shape for value in arrays.values()}
         if len(shapes) > 1:
             raise BadInput("results", sorted(shapes), "of different shapes", "give results of one iteration of one job")
-        recipe = self.recipe(given) if self.decodable(given) else None
-        found = None if recipe is None else self._put_together(recipe, given, limit)
-        if found is not None and np.isfinite(found).all():
-            return found
-        bad = [task for task, value in given.items() if not np.isfinite(value).all()]
-        good = {task: value for task, value in given.items() if task not in bad}
-        recipe = self.recipe(good) if bad and self.decodable(good) else None
-        if recipe is not None:
-            return self._put_together(recipe, good, limit)
-        if found is not None and not bad:
-            raise Overflowed(self.family)
-        raise Undecodable(self.family, good, self.critical, bad)
+        recipe = self.recipe(arrays) if self.decodable(arrays) else None
+        answer = None if recipe is None else self._combined(recipe, arrays, limit)
+        if answer is None or not np.isfinite(answer).all():
+            bad = [task for task, value in arrays.items() if not np.isfinite(value).all()]
+            good = {task: value for task, value in arrays.items() if task not in bad}
+            recipe = self.recipe(good) if bad and self.decodable(good) else None
+            if recipe is None and answer is not None and not bad:
+                raise Overflowed(self.family)
+            if recipe is None:
+                raise Undecodable(self.family, good, self.critical, bad)
+            answer = self._combined(recipe, good, limit)
+        return answer if shape is None else answer.reshape(-1)[: math.prod(shape)].reshape(shape)
 
-    def _put_together(self, recipe: Recipe, given: Mapping[int, AnyArray], limit: float | None) -> AnyArray:
+    def _combined(self, recipe: Recipe, results: Mapping[int, AnyArray], limit: float | None) -> AnyArray:
         if limit is not None and not limit > 0:
             raise BadInput("limit", limit, "must be above 0", "give by how much rounding errors may grow, such as 1e7")
-        allowed = limit if limit is not None else most_gain(v.dtype for v in given.values())
+        allowed = limit if limit is not None else most_gain(value.dtype for value in results.values())
         if not recipe.gain <= allowed:
-            raise IllConditioned(self.family, given, recipe.gain, allowed, "wait for one more result")
-        with np.errstate(invalid="ignore", over="ignore"):  # what is not finite is looked for afterwards
-            wish = recipe.apply([given[task] for task in recipe.done])
-        answer = wish if self.assemble is None else self.assemble(wish)
+            raise IllConditioned(self.family, results, recipe.gain, allowed, "wait for one more result")
+        with np.errstate(invalid="ignore", over="ignore"):  # the caller looks for what is not finite
+            target = recipe.apply([results[task] for task in recipe.done])
+        answer = target if self.assemble is None else self.assemble(target)
         return answer.real if self.is_complex and self.kind != "transform" else answer
 
     @property
     def is_complex(self) -> bool:
         """Whether the weights are complex: results are then twice as large, and the data must be real."""
         return False
+
+
+def only_row(target: AnyArray) -> AnyArray:
+    """The answer of a code whose target has one row, as that of every gradient code."""
+    return np.asarray(target[0])
 
 
 def most_gain(dtypes: Iterable[np.dtype[Any]]) -> float:
@@ -153,7 +164,7 @@ def most_gain(dtypes: Iterable[np.dtype[Any]]) -> float:
 
 def _number(task: object, value: Any) -> AnyArray:
     """A result as an array of real or complex numbers; whole numbers become real ones."""
-    found = np.asarray(value)
-    if found.dtype.kind not in "iubfc":
+    array = np.asarray(value)
+    if array.dtype.kind not in "iubfc":
         raise BadInput(f"results[{task}]", value, "not an array of numbers", "leave out what is missing")
-    return found.astype(float) if found.dtype.kind in "iub" else found
+    return array.astype(float) if array.dtype.kind in "iub" else array

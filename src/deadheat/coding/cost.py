@@ -1,8 +1,8 @@
 """What a code costs, as parts of one plain iteration: the same for every family, so that they can be ranked."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
+
+ALL = 2**62  # tasks: every one has plain data
 
 
 @dataclass(frozen=True)
@@ -15,8 +15,8 @@ class Cost:
     encode: multiply-adds before the first iteration, per number of the data.
     decode: multiply-adds at the master in every iteration, per number of the plain result.
     mix: multiply-adds at the worker for every task, per number of the plain result.
-    shared_chunks: how many tasks' worth of work a worker does before its first task: the chunks that its neighbouring tasks
-    share, where chunk results are kept (chunk reuse); an upper bound for one that holds nearly all chunks.
+    shared_chunks: how many tasks' worth of work a worker does before its first task: the chunks that its neighbouring
+    tasks share, where chunk results are kept (chunk reuse); an upper bound for a worker that holds nearly all chunks.
     more: what each further neighbouring task needs besides, where neighbours share data.
     plain: so many of the first tasks have data as it is; together they need no more than `most` of it.
     """
@@ -42,6 +42,3 @@ class Cost:
             return min(self.storage + (len(tasks) - 1) * self.more, self.most) if tasks else 0.0
         plain = len(range(tasks.start, min(tasks.stop, self.plain)))
         return min(plain * self.storage, self.most) + (len(tasks) - plain) * self.storage
-
-
-ALL = 2**62  # tasks: every one has plain data

@@ -1,17 +1,19 @@
-"""Codes that stop on coverage: tasks are copies of one another, and one result of each kind suffices."""
-
-from __future__ import annotations
+"""Codes that stop on coverage: tasks are copies of one another, and one result of each part suffices."""
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from deadheat.coding.code import Code
-from deadheat.coding.cost import Cost
+from deadheat.coding.block_products import Grid, sides
+from deadheat.coding.code import Code, only_row
+from deadheat.coding.cost import ALL, Cost
 from deadheat.coding.recipe import Recipe, Weights
+from deadheat.errors import BadInput, nearest
 from deadheat.model import AnyArray, Array, IntArray
+
+COVERED = ("gradient", "linear", "product")  # the kinds of work that can be cut in parts
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,33 +31,26 @@ class CoverageCode(Code):
     encoders: tuple[AnyArray, ...] = ()
     assemble: Callable[[AnyArray], AnyArray] | None = None
     exact: bool = True
-    _kept: dict[tuple[int, ...], Recipe | None] = field(default_factory=dict, repr=False)
 
     @property
     def total(self) -> int:
-        """The number of tasks, n."""
         return len(self.groups)
 
     @property
     def chunks(self) -> int:
-        """Into how many parts the data is cut."""
         return int(self.groups.max()) + 1
 
     def support(self, task: int) -> tuple[IntArray, AnyArray]:
-        """One part, as it is."""
         return self.groups[task : task + 1], np.ones((1, 1))
 
     def mix(self, task: int, values: Any) -> AnyArray:
-        """The part's own result."""
         return np.asarray(values[int(self.groups[task])])
 
     def decodable(self, done: Collection[int]) -> bool:
-        """Whether every part is there."""
         return len({int(self.groups[task]) for task in self._known(done)}) == self.chunks
 
     @property
     def fewest(self) -> int:
-        """One for each part."""
         return self.chunks
 
     def _recipe(self, done: tuple[int, ...]) -> Recipe | None:
@@ -67,11 +62,37 @@ class CoverageCode(Code):
             return None
         used = tuple(first[group] for group in range(self.chunks))
         if self.kind == "gradient":
-            return Weights(used, np.array([-1]), np.ones((1, self.chunks)), 1.0, 0.0)
-        return Weights(used, np.arange(self.chunks), np.empty((0, self.chunks)), 1.0, 0.0)
+            return Weights(used, plain=np.array([-1]), mixed=np.ones((1, self.chunks)))
+        return Weights(used, plain=np.arange(self.chunks), mixed=np.empty((0, self.chunks)))
 
     def finish(self, ends: Array) -> Array:
-        """The last part's first result."""
+        """The time of the last part's first result."""
         order = np.argsort(self.groups, kind="stable")
         starts = np.searchsorted(self.groups[order], np.arange(self.chunks))
         return np.asarray(np.minimum.reduceat(ends[:, order], starts, axis=1).max(axis=1))
+
+
+def copies(family: str, kind: str, parts: int, times: int) -> CoverageCode:
+    """The parts of the plain work, each so many times, `parts` tasks apart: neighbouring tasks are all different."""
+    if kind not in COVERED:
+        raise BadInput("kind", kind, "no such kind of work", nearest(str(kind), COVERED))
+    groups = np.tile(np.arange(parts), times)
+    encoders: tuple[AnyArray, ...] = ()
+    assemble: Callable[[AnyArray], AnyArray] | None = only_row if kind == "gradient" else None
+    if kind == "linear":
+        encoders = (np.eye(parts)[groups],)
+    elif kind == "product":
+        left, right = sides(parts)
+        encoders, assemble = (np.eye(left)[groups // right], np.eye(right)[groups % right]), Grid(left, right)
+    return CoverageCode(family=family, kind=kind, groups=groups, critical=parts * times - times + 1,
+                        cost=part_cost(kind, parts), encoders=encoders, assemble=assemble)  # fmt: skip
+
+
+def part_cost(kind: str, parts: int) -> Cost:
+    """A gradient is a sum of K full vectors; blocks of a product lie side by side."""
+    if kind == "gradient":
+        return Cost(1 / parts, 1 / parts, decode=parts, plain=ALL)
+    if kind == "linear":
+        return Cost(1 / parts, 1 / parts, result=1 / parts, plain=ALL)
+    left, right = sides(parts)
+    return Cost(1 / parts, (1 / left + 1 / right) / 2, result=1 / parts, plain=ALL)

@@ -1,6 +1,4 @@
-"""What can go wrong when results are put together; the numbers are attributes."""
-
-from __future__ import annotations
+"""What can go wrong when results are decoded; the numbers are attributes."""
 
 from collections.abc import Collection
 
@@ -8,7 +6,10 @@ from deadheat.errors import DeadheatError
 
 
 class Undecodable(DeadheatError):
-    """The results at hand do not determine the iteration: which are in, how many suffice, which were thrown away."""
+    """The results at hand do not determine the iteration.
+
+    done: those that are in. critical: how many suffice. rejected: those that were not finite.
+    """
 
     def __init__(self, family: str, done: Collection[int], critical: int, rejected: Collection[int] = ()) -> None:
         thrown = f", {len(rejected)} more were not finite ({_some(rejected)})" if rejected else ""
@@ -19,12 +20,11 @@ class Undecodable(DeadheatError):
         self.family, self.done, self.critical, self.rejected = family, tuple(done), critical, tuple(rejected)
 
     def __reduce__(self) -> tuple[object, ...]:
-        """What it is made of, to travel between processes."""
         return type(self), (self.family, self.done, self.critical, self.rejected)
 
 
 class IllConditioned(DeadheatError):
-    """The results determine the iteration, but rounding errors would grow too much in putting it together.
+    """The results determine the iteration, but rounding errors would grow too much when they are combined.
 
     gain: by how much they grow. limit: by how much they may, for the precision of the results.
     """
@@ -37,12 +37,11 @@ class IllConditioned(DeadheatError):
         self.family, self.done, self.gain, self.limit, self.remedy = family, tuple(done), gain, limit, remedy
 
     def __reduce__(self) -> tuple[object, ...]:
-        """What it is made of, to travel between processes."""
         return type(self), (self.family, self.done, self.gain, self.limit, self.remedy)
 
 
 class Overflowed(DeadheatError):
-    """Results that are finite, and whose combination is not."""
+    """The results are finite, and their combination is not."""
 
     def __init__(self, family: str) -> None:
         super().__init__(
@@ -51,7 +50,6 @@ class Overflowed(DeadheatError):
         self.family = family
 
     def __reduce__(self) -> tuple[object, ...]:
-        """What it is made of, to travel between processes."""
         return type(self), (self.family,)
 
 

@@ -1,14 +1,28 @@
 """Coded data: what each task is given, mixed once from the blocks of an operand."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from deadheat.coding.code import Code
 from deadheat.errors import BadInput
+from deadheat.model import AnyArray, IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class ShortBlock:
+    """The columns of a coded block that are not zero (Short-Dot); `block @ x` reads only these entries of x.
+
+    columns: their numbers. block: a dense or scipy.sparse matrix of these columns.
+    """
+
+    columns: IntArray
+    block: Any
+
+    def __matmul__(self, vector: AnyArray) -> AnyArray:
+        return np.asarray(self.block @ vector[self.columns])
 
 
 def encode(code: Code, blocks: Sequence[Any], operand: int = 0) -> list[Any]:
@@ -17,11 +31,9 @@ def encode(code: Code, blocks: Sequence[Any], operand: int = 0) -> list[Any]:
     Blocks are arrays of one shape or scipy.sparse matrices. Raises BadInput for codes without coded data (gradient
     codes mix results, not data) and for another number of blocks than the code cuts the operand into.
     """
+    if not code.encoders:
+        raise BadInput("code", code.family, "mixes results and not data", "use code.mix, and code.support for weights")
     if not 0 <= operand < len(code.encoders):
-        if not code.encoders:
-            raise BadInput(
-                "code", code.family, "mixes results and not data", "use code.mix, and code.support for weights"
-            )
         remedy = f"take 0 to {len(code.encoders) - 1}"
         raise BadInput("operand", operand, f"{code.family} has {len(code.encoders)} coded operands", remedy)
     weights = code.encoders[operand]
@@ -31,10 +43,12 @@ def encode(code: Code, blocks: Sequence[Any], operand: int = 0) -> list[Any]:
     shapes = {tuple(np.shape(block)) for block in blocks}
     if len(shapes) > 1:
         raise BadInput("blocks", sorted(shapes), "of different shapes", "cut the operand evenly, with zeros at the end")
-    return [_mixed(row, blocks) for row in weights]
+    if weights.ndim == 3 and len(min(shapes)) != 2:
+        raise BadInput("blocks", min(shapes), f"{code.family} mixes strips of columns", "give blocks that are matrices")
+    return [_mixed(row, blocks) if row.ndim == 1 else _short(row, blocks) for row in weights]
 
 
-def _mixed(row: Any, blocks: Sequence[Any]) -> Any:
+def _mixed(row: AnyArray, blocks: Sequence[Any]) -> Any:
     used = np.flatnonzero(row)
     if used.size == 1 and row[used[0]] == 1:
         return blocks[used[0]]
@@ -42,3 +56,17 @@ def _mixed(row: Any, blocks: Sequence[Any]) -> Any:
     for j in used[1:]:
         total = total + row[j].item() * blocks[j]
     return total
+
+
+def _short(weights: AnyArray, blocks: Sequence[Any]) -> ShortBlock:
+    """A mixture with one weight for each block and strip of columns; strips without weights are left out."""
+    strips = np.array_split(np.arange(blocks[0].shape[1]), weights.shape[1])
+    used = np.flatnonzero(weights.any(axis=0))
+    columns = np.concatenate([strips[s] for s in used])
+    by_column = np.repeat(weights[:, used], [strips[s].size for s in used], axis=1)
+    kind = blocks[0].dtype if blocks[0].dtype.kind in "fc" else by_column.dtype
+    total: Any = 0
+    for row, block in zip(by_column.astype(kind), blocks, strict=True):
+        part = block[:, columns]
+        total = total + (part * row if isinstance(part, np.ndarray) else part.multiply(row).tocsr())
+    return ShortBlock(columns, total)

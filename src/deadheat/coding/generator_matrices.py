@@ -1,11 +1,9 @@
 """Generator matrices in which any K rows are independent, and how far each may be trusted.
 
 Gaussian rows keep their digits under any loss. Polynomial bases lose them when neighbouring points are lost together,
-which is what a slow worker does: their rows are permuted (neighbouring tasks have far points), and a gate refuses what
+as happens when a worker is slow: their rows are permuted (neighbouring tasks have far points), and a gate refuses what
 would still be worse than double precision can bear.
 """
-
-from __future__ import annotations
 
 import math
 
@@ -52,7 +50,11 @@ def circle_points(total: int) -> AnyArray:
 
 def chebyshev_rows(points: Array, degrees: int) -> Array:
     """sqrt(2) T_k(x), k = 0 ... degrees - 1 (T_0 = 1): orthonormal for the Chebyshev weight."""
-    rows = np.cos(np.arange(degrees) * np.arccos(points)[:, None]) * math.sqrt(2)
+    k, angles = np.arange(degrees), np.arccos(points)[:, None]
+    # k times an angle would be rounded, and decoding multiplies that error: half the digits of an angle are exact.
+    high = angles.astype(np.float32).astype(float)
+    low = angles - high
+    rows = (np.cos(k * high) * np.cos(k * low) - np.sin(k * high) * np.sin(k * low)) * math.sqrt(2)
     rows[:, 0] = 1.0
     return np.asarray(rows)
 

@@ -1,37 +1,32 @@
-"""A code is a matrix and a wish: task i returns rows[i] @ (what the chunks give), the master wants target @ the same.
+"""A code is a matrix and a target: task i returns rows[i] @ (what the chunks give), the master wants target @ the same.
 
 Gradient codes want one row of ones, matrix-vector codes the identity. Results `done` suffice where weights w exist
-with w @ rows[done] = target; the same weights then make the wish of the results.
+with w @ rows[done] = target; the same weights then combine the target from the results.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from deadheat.coding.code import Code
+from deadheat.coding.code import Code, only_row
 from deadheat.coding.cost import Cost
 from deadheat.coding.recipe import Recipe, Weights
-from deadheat.errors import BadInput
 from deadheat.model import AnyArray, Array, BoolArray, IntArray
 
-MISSED = 1e-7  # a residual above it: the wish is not in the span of the rows
+MISSED = 1e-7  # a residual above it: the target is not in the span of the rows
 
 
 @dataclass(frozen=True, eq=False)
 class LinearCode(Code):
-    """n tasks, of which any K determine the wish.
+    """n tasks, of which any K determine the target.
 
     rows: (tasks, symbols); a symbol is a chunk's result, a part of one, or a coefficient of a polynomial.
-    target: (wishes, symbols).
+    target: (what is wanted, symbols).
     least: the fewest results that could suffice; below K each pattern is looked at.
-    encoders: for codes that mix data before the work, one matrix (tasks, blocks) for each operand.
     parts: into how many parts each chunk's result is cut; symbols are then chunk by chunk, part by part.
-    exact: False for codes that only come near the wish; their recipe's residual says how near.
-    assemble: makes the answer of the wishes, such as one matrix of its blocks.
+    exact: False for codes that only come near the target; their recipe's residual says how near.
     """
 
     family: str
@@ -45,94 +40,82 @@ class LinearCode(Code):
     parts: int = 1
     exact: bool = True
     assemble: Callable[[AnyArray], AnyArray] | None = None
-    _kept: dict[tuple[int, ...], Recipe | None] = field(default_factory=dict, repr=False)
 
     @property
     def total(self) -> int:
-        """The number of tasks, n."""
         return len(self.rows)
 
     @property
     def chunks(self) -> int:
-        """The number of chunks, or of blocks of the first operand."""
-        return int(self._inputs.shape[1]) // (1 if self.encoders else self.parts)
+        return int(self._inputs.shape[1])
 
     def support(self, task: int) -> tuple[IntArray, AnyArray]:
-        """The chunks (or blocks of the first operand) that a task needs, and their weights, one row per chunk."""
-        weights = self._inputs[task].reshape(-1, 1 if self.encoders else self.parts)
-        chunks = np.flatnonzero(np.any(weights != 0, axis=1))
+        weights = self._inputs[task]
+        chunks = np.flatnonzero(weights.any(axis=1))
         return chunks, weights[chunks]
 
     def mix(self, task: int, values: Mapping[int, AnyArray] | Sequence[AnyArray]) -> AnyArray:
-        """The task's result from the results of its chunks."""
         chunks, weights = self.support(task)
-        if self.parts == 1:
-            return np.asarray(
-                sum(w * np.asarray(values[j]) for j, w in zip(chunks, weights[:, 0].tolist(), strict=True))
-            )
-        size = np.size(values[int(chunks[0])])
-        if size % self.parts:
-            remedy = f"pad it to {-(-size // self.parts) * self.parts}"
-            raise BadInput("values", size, f"{self.family} cuts each into {self.parts} parts of one length", remedy)
-        pieces = (
-            w * piece
-            for j, row in zip(chunks, weights.tolist(), strict=True)
-            for w, piece in zip(row, np.split(np.ravel(values[j]), self.parts), strict=True)
-        )
-        return np.asarray(sum(pieces))
+        if weights.shape[1] == 1:
+            terms = zip(chunks.tolist(), weights[:, 0].tolist(), strict=True)
+            return np.asarray(sum(w * np.asarray(values[j]) for j, w in terms))
+        cut = ((row, in_parts(values[j], len(row))) for j, row in zip(chunks.tolist(), weights.tolist(), strict=True))
+        return np.asarray(sum(w * part for row, parts in cut for w, part in zip(row, parts, strict=True)))
 
     @property
     def is_complex(self) -> bool:
-        """Whether the weights are complex."""
         return np.iscomplexobj(self.rows)
 
     @property
     def _inputs(self) -> AnyArray:
-        return self.encoders[0] if self.encoders else self.rows
+        """The weights of what goes in: (tasks, chunks, parts) or (tasks, blocks, strips)."""
+        if not self.encoders:
+            return self.rows.reshape(self.total, -1, self.parts)
+        return self.encoders[0].reshape(*self.encoders[0].shape[:2], -1)
 
     def decodable(self, done: Collection[int]) -> bool:
-        """Whether these results determine the wish."""
-        found = self._known(done)
-        if len(found) >= self.critical:
+        tasks = self._known(done)
+        if len(tasks) >= self.critical:
             return True
-        if not self.exact or not 0 < self.least <= len(found):
+        if not self.exact or not 0 < self.least <= len(tasks):
             return False
-        covered = np.count_nonzero(self.rows[list(found)], axis=0) > 0  # what is wished must be there at all
-        return bool(covered[self._wished].all()) and self.recipe(found) is not None
+        covered = np.count_nonzero(self.rows[list(tasks)], axis=0) > 0  # what is wanted must be there at all
+        return bool(covered[self._wanted].all()) and self.recipe(tasks) is not None
 
     @property
     def fewest(self) -> int:
-        """K, or less where fewer may happen to suffice."""
         return min(self.least, self.critical) if self.least and self.exact else self.critical
 
     def finish(self, ends: Array) -> Array:
         """The K-th result, or the first that happens to suffice; by bisection, since more results never tell less."""
         if not self.least:
             return super().finish(ends)
-        found = np.empty(len(ends))
+        times = np.empty(len(ends))
         for row, order in enumerate(np.argsort(ends, axis=1).tolist()):
             low, high = self.least - 1, self.critical
             while high - low > 1:
                 middle = (low + high) // 2
                 low, high = (low, middle) if self.decodable(order[:middle]) else (middle, high)
-            found[row] = ends[row, order[high - 1]]
-        return found
+            times[row] = ends[row, order[high - 1]]
+        return times
 
     @cached_property
-    def _wished(self) -> BoolArray:
-        """The symbols that are wished for."""
+    def _wanted(self) -> BoolArray:
+        """The symbols that the target contains."""
         return np.asarray(np.any(self.target != 0, axis=0))
 
     @cached_property
     def _plain(self) -> IntArray:
-        """For each task the wish that its result is, as it is; -1 for none."""
-        wishes = {row.tobytes(): place for place, row in enumerate(self.target.astype(self.rows.dtype))}
-        return np.array([wishes.get(row.tobytes(), -1) for row in self.rows])
+        """For each task the row of the target that its result is, as it is; -1 for none."""
+        places = {row.tobytes(): place for place, row in enumerate(self.target.astype(self.rows.dtype))}
+        return np.array([places.get(row.tobytes(), -1) for row in self.rows])
 
     @cached_property
     def _symbols(self) -> IntArray:
         """For each task the symbol that its result is; -1 for a mixture."""
-        return units(self._reduced[0])
+        rows = self._reduced[0]
+        single = (np.count_nonzero(rows, axis=1) == 1) & (rows.max(axis=1) == 1) if not self.is_complex else False
+        return np.where(single, np.argmax(np.abs(rows), axis=1), -1)
 
     @cached_property
     def _reduced(self) -> tuple[AnyArray, AnyArray]:
@@ -151,7 +134,7 @@ class LinearCode(Code):
         places[plain[plain >= 0]] = np.flatnonzero(plain >= 0)
         missing = places < 0
         if not missing.any():
-            return Weights(done, places, np.empty((0, len(done))), 1.0, 0.0)
+            return Weights(done, places, np.empty((0, len(done))))
         weights = self._solve(rows, target[missing], self._symbols[tasks])
         gap = weights @ rows - target[missing]
         size = np.linalg.norm(target[missing], axis=1)
@@ -171,20 +154,28 @@ class LinearCode(Code):
         What the plain results have is taken out first, so that only the symbols that are missing are solved for.
         """
         have = plain >= 0
-        known = np.zeros(rows.shape[1], bool)
-        known[plain[have]] = True
+        present = np.zeros(rows.shape[1], bool)
+        present[plain[have]] = True
         others = ~have
-        open_ = rows[others][:, ~known]
-        found = np.zeros((len(target), len(rows)), np.result_type(rows, target))
-        found[:, others] = np.linalg.lstsq(open_.T, target[:, ~known].T, rcond=None)[0].T
-        rest = target[:, known] - found[:, others] @ rows[others][:, known]
+        mixed = rows[others][:, ~present]
+        weights = np.zeros((len(target), len(rows)), np.result_type(rows, target))
+        weights[:, others] = np.linalg.lstsq(mixed.T, target[:, ~present].T, rcond=None)[0].T
+        rest = target[:, present] - weights[:, others] @ rows[others][:, present]
         place_of = np.zeros(rows.shape[1], np.int64)
         place_of[plain[have]] = np.flatnonzero(have)
-        found[:, place_of[known]] = rest
-        return found
+        weights[:, place_of[present]] = rest
+        return weights
 
 
-def units(rows: AnyArray) -> IntArray:
-    """For each row the symbol that it is, where it is a plain one; -1 where it is a mixture."""
-    single = (np.count_nonzero(rows, axis=1) == 1) & (rows.max(axis=1) == 1) if not np.iscomplexobj(rows) else False
-    return np.where(single, np.argmax(np.abs(rows), axis=1), -1)
+def gradient_code(
+    family: str, rows: AnyArray, critical: int, cost: Cost, *, least: int = 0, exact: bool = True
+) -> LinearCode:
+    """A code whose target is the sum of the results of all chunks."""
+    return LinearCode(family=family, kind="gradient", rows=rows, target=np.ones((1, rows.shape[1])), critical=critical,
+                      cost=cost, least=least, exact=exact, assemble=only_row)  # fmt: skip
+
+
+def in_parts(value: AnyArray, parts: int) -> AnyArray:
+    """An array cut in parts of one length, shape (parts, length): flat, with zeros at the end where it needs them."""
+    flat = np.ravel(value)
+    return np.pad(flat, (0, -flat.size % parts)).reshape(parts, -1) if flat.size % parts else flat.reshape(parts, -1)

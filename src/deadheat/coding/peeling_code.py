@@ -1,14 +1,12 @@
-"""Codes decoded by peeling: an equation with one unknown gives it away, which may leave another with one, and so on.
+"""Codes decoded by peeling: an equation with one unknown determines it, which may leave another with one, and so on.
 
 The unknowns are symbols. A result is an equation (its row of `tasks` equals the result), and so is a parity check (its
 row of `checks` equals zero). Peeling only adds and subtracts; it may stop although the results would, by elimination,
 determine more: `decodable` means that peeling gets through.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -21,12 +19,12 @@ from deadheat.model import AnyArray, Array, IntArray
 
 ORDERS = 31  # random orders of arrival from which the usual number of results is found
 Equation = tuple[IntArray, Array]  # symbols and their coefficients
-Step = tuple[int, int]  # a symbol, and the equation that gives it away
+Step = tuple[int, int]  # a symbol, and the equation that determines it
 
 
 @dataclass(frozen=True, eq=False)
 class PeelingCode(Code):
-    """Equations between symbols; the first `wanted` of the symbols are the wish.
+    """Equations between symbols; the first `wanted` of the symbols are the target.
 
     critical: how many results suffice in every second case (0: find out). least: fewer never do.
     """
@@ -43,7 +41,6 @@ class PeelingCode(Code):
     encoders: tuple[AnyArray, ...]
     assemble: Callable[[AnyArray], AnyArray] | None = None
     exact: bool = True
-    _kept: dict[tuple[int, ...], Recipe | None] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         if not self.critical:
@@ -52,59 +49,51 @@ class PeelingCode(Code):
 
     @property
     def total(self) -> int:
-        """The number of tasks, n."""
         return len(self.tasks)
 
     @property
     def chunks(self) -> int:
-        """The number of blocks of the first operand."""
         return int(self.encoders[0].shape[1])
 
     def support(self, task: int) -> tuple[IntArray, AnyArray]:
-        """The blocks of the first operand that a task needs, and their weights."""
         row = self.encoders[0][task]
         blocks = np.flatnonzero(row)
         return blocks, row[blocks, None]
 
     def mix(self, task: int, values: Any) -> AnyArray:
-        """The task's result from those of its blocks."""
         blocks, weights = self.support(task)
         return np.asarray(sum(w * values[j] for j, w in zip(blocks, weights[:, 0].tolist(), strict=True)))
 
     def decodable(self, done: Collection[int]) -> bool:
-        """Whether peeling gets through."""
         return len(self._known(done)) >= self.least and self.recipe(done) is not None
 
     @property
     def fewest(self) -> int:
-        """One for each symbol that is wanted."""
         return self.least
 
     def _recipe(self, done: tuple[int, ...]) -> Recipe | None:
-        """The order in which the symbols come out."""
         peeler = _Peeler(self)
         through = [peeler.add(task) for task in done]
         return Peeling(self, done, peeler.steps) if any(through) else None
 
     def finish(self, ends: Array) -> Array:
         """Arrival by arrival: each result is peeled as far as it goes when it comes."""
-        found = np.full(len(ends), np.inf)
+        times = np.full(len(ends), np.inf)
         for row, order in enumerate(np.argsort(ends, axis=1).tolist()):
             peeler = _Peeler(self)
             for task in order:
                 if peeler.add(task):
-                    found[row] = ends[row, task]
+                    times[row] = ends[row, task]
                     break
-        return found
+        return times
 
     @cached_property
     def equations(self) -> tuple[Equation, ...]:
-        """Those of the tasks, then the checks."""
         return (*self.tasks, *self.checks)
 
     @cached_property
     def graph(self) -> tuple[list[int], list[int], list[list[int]]]:
-        """How many symbols each equation has, the sum of their numbers, and the equations that each symbol is in."""
+        """How many symbols each equation has, the sum of their numbers, and the equations of each symbol."""
         places: list[list[int]] = [[] for _ in range(self.symbols)]
         for number, (symbols, _) in enumerate(self.equations):
             for symbol in symbols.tolist():
@@ -138,7 +127,7 @@ class _Peeler:
             number = ready.pop()
             symbol = sums[number]
             if unknown[number] != 1 or self._known[symbol]:
-                continue  # another equation has given it away
+                continue  # another equation has determined it
             self._known[symbol] = True
             self._missing -= symbol < self._wanted
             self.steps.append((symbol, number))
@@ -161,16 +150,10 @@ class Peeling:
     @cached_property
     def gain(self) -> float:
         """The largest norm of the weights with which results enter a symbol."""
-        weights = self._run(list(np.eye(len(self.done))))
-        wanted = np.array([weights[j] for j in range(self.code.wanted)])
-        return max(float(np.linalg.norm(wanted, axis=1).max()), 1.0)
+        weights = self.apply(list(np.eye(len(self.done))))
+        return max(float(np.linalg.norm(weights, axis=1).max()), 1.0)
 
     def apply(self, results: Sequence[AnyArray]) -> AnyArray:
-        """The wanted symbols."""
-        values = self._run(results)
-        return np.stack([values[j] for j in range(self.code.wanted)])
-
-    def _run(self, results: Sequence[AnyArray]) -> dict[int, AnyArray]:
         place = {task: i for i, task in enumerate(self.done)}
         values: dict[int, AnyArray] = {}
         for symbol, number in self.steps:
@@ -183,11 +166,7 @@ class Peeling:
             for j, w in zip(symbols.tolist(), weights.tolist(), strict=True):
                 if j == symbol:
                     own = w
-                elif w == 1:
-                    total -= values[j]
-                elif w == -1:
-                    total += values[j]
                 else:
-                    total -= w * values[j]
-            values[symbol] = total if own == 1 else -total if own == -1 else total / own
-        return values
+                    total -= values[j] if w == 1 else w * values[j]
+            values[symbol] = total if own == 1 else total / own
+        return np.stack([values[j] for j in range(self.code.wanted)])

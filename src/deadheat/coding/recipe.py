@@ -1,6 +1,4 @@
-"""A recipe: how the wish is mixed from the results that are in. It is made once per pattern and applied in one pass."""
-
-from __future__ import annotations
+"""A recipe says how the target is combined from the results that are in: made once per pattern, applied in one pass."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,9 +9,9 @@ import numpy as np
 from deadheat.model import AnyArray, IntArray
 
 AT_ONCE = 2**17  # numbers of a block of results: 1 MiB of doubles stays in the cache (bench_decode)
-BLOCK = 2**17  # numbers of the sum at a time, where few are wished for (bench_decode)
+BLOCK = 2**17  # numbers of the sum at a time, where the target has few rows (bench_decode)
 TINY = 2**12  # numbers of all results together up to which one product is the fastest way
-FEW = 4  # wishes up to which adding up row by row is faster than a product
+FEW = 4  # rows of a target up to which adding up result by result is faster than a product
 
 
 class Recipe(Protocol):
@@ -29,63 +27,63 @@ class Recipe(Protocol):
 
     @property
     def residual(self) -> float:
-        """How far the recipe misses the wish, as a part of it: rounding for exact codes, the error of others."""
+        """How far the recipe misses the target, as a part of it: rounding for exact codes, the error of others."""
 
     def apply(self, results: Sequence[AnyArray]) -> AnyArray:
-        """The wish, shape (wishes, *result), from the results of `done`."""
+        """The target, shape (its rows, *result), from the results of `done`."""
 
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """Wish by wish: copied from a result that has it plain, or mixed from all with a row of weights.
+    """Row by row of the target: copied from a result that has it plain, or mixed from all with a row of weights.
 
-    plain: for each wish the place of its result in `done`, or -1. mixed: the weights of the others, in their order.
+    plain: for each row the place of its result in `done`, or -1. mixed: the weights of the others, in their order.
     """
 
     done: tuple[int, ...]
     plain: IntArray
     mixed: AnyArray
-    gain: float
-    residual: float
+    gain: float = 1.0
+    residual: float = 0.0
 
     def apply(self, results: Sequence[AnyArray]) -> AnyArray:
         """One pass: a block of every result at a time, so that each number is fetched from memory once."""
         shape = np.shape(results[0])
         flat = [np.reshape(r, -1) for r in results]
         kinds = [np.complex64] if len(self.mixed) and self.mixed.dtype.kind == "c" else []
-        found = np.empty((len(self.plain), flat[0].size), np.result_type(*kinds, *{r.dtype for r in flat}))
-        for wish in np.flatnonzero(self.plain >= 0):
-            found[wish] = flat[int(self.plain[wish])]
+        target = np.empty((len(self.plain), flat[0].size), np.result_type(*kinds, *{r.dtype for r in flat}))
+        for row in np.flatnonzero(self.plain >= 0):
+            target[row] = flat[int(self.plain[row])]
         if len(self.mixed):
-            mix(self.mixed, flat, found, np.flatnonzero(self.plain < 0))
-        return found.reshape(len(self.plain), *shape)
+            mix(self.mixed, flat, target, np.flatnonzero(self.plain < 0))
+        return target.reshape(len(self.plain), *shape)
 
 
-def mix(weights: AnyArray, flat: Sequence[AnyArray], found: AnyArray, wishes: IntArray) -> None:
-    """found[wishes] = weights @ flat, block by block."""
-    if len(flat) * flat[0].size <= TINY and weights.all():
-        found[wishes] = weights.astype(found.dtype) @ np.array(flat)
+def mix(weights: AnyArray, results: Sequence[AnyArray], target: AnyArray, places: IntArray) -> None:
+    """target[places] = weights @ results, block by block; all results are flat."""
+    size = results[0].size
+    if len(results) * size <= TINY and weights.all():
+        target[places] = weights.astype(target.dtype) @ np.array(results)
         return
     used = np.flatnonzero(np.any(weights != 0, axis=0))
-    kept, taken = weights[:, used].astype(found.dtype), [flat[int(i)] for i in used]
-    if len(wishes) <= FEW and all(row.dtype == found.dtype and row.flags.c_contiguous for row in taken):
-        for wish, row in zip(wishes, kept, strict=True):
-            _add_up(row, taken, found[wish])
+    kept, taken = weights[:, used].astype(target.dtype), [results[int(i)] for i in used]
+    if len(places) <= FEW and all(result.dtype == target.dtype and result.flags.c_contiguous for result in taken):
+        for place, row in zip(places, kept, strict=True):
+            _add_up(row, taken, target[place])
         return
-    size = flat[0].size
     step = max(AT_ONCE // max(len(taken), 1), 64)
-    block = np.empty((len(taken), min(step, size)), found.dtype)
+    block = np.empty((len(taken), min(step, size)), target.dtype)
     for first in range(0, size, step):
         last = min(first + step, size)
         part = block[:, : last - first]
-        for place, row in enumerate(taken):
-            part[place] = row[first:last]
-        found[wishes, first:last] = kept @ part
+        for number, result in enumerate(taken):
+            part[number] = result[first:last]
+        target[places, first:last] = kept @ part
 
 
 def _add_up(weights: AnyArray, rows: Sequence[AnyArray], total: AnyArray) -> None:
     """total = weights @ rows: the sum stays in the cache while every row passes once."""
-    from scipy.linalg.blas import get_blas_funcs  # 50 ms to import: when first needed
+    from scipy.linalg.blas import get_blas_funcs  # slow to import: when first needed
 
     axpy = get_blas_funcs("axpy", dtype=total.dtype)
     total[...] = 0

@@ -1,7 +1,5 @@
 """A family of codes as the catalogue and the tuner see it: what it costs, and which sizes it can be built in."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -34,27 +32,35 @@ class Shape:
 
     @property
     def fewest(self) -> int:
-        """The fewest results that can suffice."""
         return self.least or self.critical
+
+
+Shapes = Iterator[Shape]
+
+
+def no_shapes(kind: str, critical: int, total: int) -> Shapes:
+    """What the tuner is offered of a family that no workload asks for."""
+    return iter(())
 
 
 @dataclass(frozen=True)
 class Family:
-    """One line of the catalogue.
+    """A family of codes: one line of the catalogue, and what the tuner may choose from it.
 
     work, factor: C/W and K C/W in the letters of docs/symbols.md. enough: which results suffice.
-    shapes: the codes of this family nearest to K critical results of n tasks, for a kind of work.
+    shapes(kind, K, n): the codes of this family nearest to K critical results of n tasks, for a kind of work; they must
+    be runnable by the jobs of that kind.
     """
 
     name: str
     kinds: tuple[str, ...]
-    title: str
-    source: str
-    work: str
-    factor: str
-    enough: str
-    notes: str
-    shapes: Callable[[str, int, int], Iterator[Shape]]
+    title: str = ""
+    source: str = ""
+    work: str = ""
+    factor: str = ""
+    enough: str = ""
+    notes: str = ""
+    shapes: Callable[[str, int, int], Shapes] = no_shapes
 
 
 def sizes(critical: object, total: object) -> tuple[int, int]:
@@ -68,7 +74,7 @@ def sizes(critical: object, total: object) -> tuple[int, int]:
 
 
 def straggling(tasks: object, stragglers: object) -> tuple[int, int]:
-    """N and s of a gradient code, checked: s < n, so that a task needs d = s + 1 <= m = n chunks."""
+    """Check n and s of a gradient code: s < n, so that a task needs d = s + 1 <= m = n chunks."""
     n = whole("tasks", tasks, "give the number of tasks (n)")
     s = whole("stragglers", stragglers, "give how many results may be missing (s)", least=0)
     if s >= n:

@@ -17,8 +17,7 @@ from deadheat.coding import Code
 from deadheat.jobs.regression import Fit, least_squares, logistic, softmax
 from deadheat.jobs.sources import Arrays
 from deadheat.model import AnyArray
-from deadheat.runtime.job import Job
-from deadheat.runtime.pools import Pool
+from deadheat.runtime import Job, Pool
 
 _pools: dict[tuple[int | None, str], Pool] = {}
 
@@ -27,7 +26,7 @@ def shared_pool(workers: int | None, engine: str) -> Pool:
     """Workers that stay up between fits."""
     key = workers, engine
     if key not in _pools or _pools[key].closed:
-        _pools[key] = Pool(None, None, engine, workers=workers)
+        _pools[key] = Pool(engine=engine, workers=workers)
         atexit.register(_pools[key].close)
     return _pools[key]
 
@@ -51,7 +50,7 @@ class _Descent(BaseEstimator):  # type: ignore[misc]
         self.iterations, self.tolerance, self.chunks = iterations, tolerance, chunks
         self.code, self.workers, self.engine = code, workers, engine
 
-    def _ways(self) -> dict[str, Any]:
+    def _settings(self) -> dict[str, Any]:
         names = "l2", "step", "rate", "iterations", "tolerance", "chunks"
         return {name: getattr(self, name) for name in names}
 
@@ -70,7 +69,7 @@ class LinearRegressor(RegressorMixin, _Descent):  # type: ignore[misc]
     def fit(self, X: Any, y: Any) -> LinearRegressor:
         """Fit the weights."""
         X, y = validate_data(self, X, y, dtype=float, y_numeric=True)
-        fit = self._run(least_squares(Arrays(X, np.asarray(y, float)), **self._ways()))
+        fit = self._run(least_squares(Arrays(X, np.asarray(y, float)), **self._settings()))
         self.coef_, self.intercept_ = fit.weights[:-1], float(fit.weights[-1])
         return self
 
@@ -93,10 +92,10 @@ class LogisticClassifier(ClassifierMixin, _Descent):  # type: ignore[misc]
             raise ValueError(told)
         source = Arrays(X, labels)
         if len(self.classes_) == 2:
-            fit = self._run(logistic(source, **self._ways()))
+            fit = self._run(logistic(source, **self._settings()))
             weights = fit.weights[:, None]
         else:
-            fit = self._run(softmax(source, len(self.classes_), **self._ways()))
+            fit = self._run(softmax(source, len(self.classes_), **self._settings()))
             weights = fit.weights
         self.coef_, self.intercept_ = weights[:-1].T, weights[-1]
         return self

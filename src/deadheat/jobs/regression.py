@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from deadheat.errors import BadInput, finite, whole
 from deadheat.jobs.losses import LeastSquares, Logistic, Loss, Softmax, check_labels
+from deadheat.jobs.optimizers import Lbfgs, Step, step_named
 from deadheat.jobs.sources import Arrays, Chunk, Source, cut
-from deadheat.jobs.steps import Lbfgs, Step, step_named
 from deadheat.model import Array
-from deadheat.runtime.driver import Converged
-from deadheat.runtime.job import Job
+from deadheat.runtime import Converged, Job
+from deadheat.scheduling import Token
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,19 +30,11 @@ class Fit:
     loss: float = np.inf
     slope: float = np.inf
     losses: tuple[float, ...] = field(default=())
-    iteration: int = 0
 
 
-class Seen(NamedTuple):
+def weights_of(fit: Fit) -> Array:
     """What workers see of a fit."""
-
-    weights: Array
-    iteration: int
-
-
-def seen(fit: Fit) -> Seen:
-    """Weights and the number of the iteration, which tells the sample."""
-    return Seen(fit.weights, fit.iteration)
+    return fit.weights
 
 
 @dataclass(frozen=True)
@@ -55,14 +47,14 @@ class PartOfFit:
     seed: int
     intercept: bool
 
-    def __call__(self, state: Seen, chunk: Chunk) -> Array:
+    def __call__(self, weights: Array, chunk: Chunk, token: Token) -> Array:
         """Of one chunk."""
         number, x, y = chunk
-        if number not in self.chosen(state.iteration):
-            return np.zeros(state.weights.size + 2)
+        if number not in self.chosen(token.iteration):
+            return np.zeros(weights.size + 2)
         if self.intercept:
             x = np.column_stack([x, np.ones(len(x))])
-        gradient, loss = self.loss(state.weights, x, y)
+        gradient, loss = self.loss(weights, x, y)
         return np.concatenate([gradient.ravel(), [loss, len(x)]])
 
     def chosen(self, iteration: int) -> Any:
@@ -93,9 +85,9 @@ class StepOfFit:
             raise FloatingPointError("the loss is not finite: take a smaller rate, or scale the features")
         slope = float(np.abs(gradient).max())
         if slope <= self.tolerance:
-            return Converged(Fit(weights, fit.mover, loss, slope, (*fit.losses, loss), iteration))
+            return Converged(Fit(weights, fit.mover, loss, slope, (*fit.losses, loss)))
         mover = copy(fit.mover)
-        return Fit(mover(weights, gradient, loss), mover, loss, slope, (*fit.losses, loss), iteration + 1)
+        return Fit(mover(weights, gradient, loss), mover, loss, slope, (*fit.losses, loss))
 
 
 def regression(
@@ -131,24 +123,43 @@ def regression(
     mover = step_named(step, rate, momentum) if isinstance(step, str) else copy(step)
     part = PartOfFit(loss, len(pieces), max(round(sample * len(pieces)), 1), seed, intercept)
     start = Fit(np.zeros(loss.shape(columns + intercept)), mover)
-    return Job(pieces, part, start, StepOfFit(l2, tolerance, intercept), iterations, name, seen)
+    return Job(pieces, part, start, StepOfFit(l2, tolerance, intercept), iterations, name, weights_of)
 
 
-def least_squares(source: Source, **ways: Any) -> Job:
-    """Half the mean squared error; ways: see `regression`."""
-    return regression(source, LeastSquares(), **ways)
+def least_squares(source: Source, **settings: Any) -> Job:
+    """Half the mean squared error; settings: see `regression`."""
+    return regression(source, LeastSquares(), **settings)
 
 
-def logistic(source: Source, **ways: Any) -> Job:
-    """Labels 0 and 1; ways: see `regression`."""
+def logistic(source: Source, **settings: Any) -> Job:
+    """Labels 0 and 1; settings: see `regression`."""
     if isinstance(source, Arrays):
         check_labels(source.y, 2)
-    return regression(source, Logistic(), **ways)
+    return regression(source, Logistic(), **settings)
 
 
-def softmax(source: Source, classes: int, **ways: Any) -> Job:
-    """Labels 0 to classes - 1; ways: see `regression`."""
+def softmax(source: Source, classes: int, **settings: Any) -> Job:
+    """Labels 0 to classes - 1; settings: see `regression`."""
     loss = Softmax(whole("classes", classes, "give how many labels there are", least=2))
     if isinstance(source, Arrays):
         check_labels(source.y, loss.classes)
-    return regression(source, loss, **ways)
+    return regression(source, loss, **settings)
+
+
+def synthetic_least_squares(
+    chunks: int, iterations: int, rows: int = 11_000, columns: int = 20, seed: int = 0, name: str = ""
+) -> Job:
+    """Least squares on Gaussian features with noisy targets: a real job for demonstrations, probes and tests.
+
+    Gradient descent takes half the step at which it would cease to converge.
+    """
+    rows = whole("rows", rows, "give the number of samples", least=whole("chunks", chunks, "give how many"))
+    columns = whole("columns", columns, "give the number of features")
+    rng = np.random.default_rng(whole("seed", seed, "give a number from 0 on", least=0))
+    x = rng.normal(size=(rows, columns))
+    y = x @ rng.normal(size=columns) + 0.1 * rng.normal(size=rows)
+    rate = rows / (np.sqrt(rows) + np.sqrt(columns)) ** 2
+    return least_squares(
+        Arrays(x, y), step="descent", rate=rate, intercept=False, tolerance=0.0, iterations=iterations, chunks=chunks,
+        name=name,
+    )  # fmt: skip

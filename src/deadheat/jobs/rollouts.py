@@ -13,16 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.coding import Code
-from deadheat.coding.cost import Cost
-from deadheat.coding.recipe import Recipe, Weights
-from deadheat.coding.shape import sizes
+from deadheat.coding import Code, Cost, Recipe, Weights, sizes
 from deadheat.errors import BadInput, finite, whole
 from deadheat.model import AnyArray, Cluster, CodeSpec, IntArray
 from deadheat.planning import split
 from deadheat.queueing import IterationLaw
-from deadheat.runtime.job import Prepared
-from deadheat.runtime.work import Stocked, Token
+from deadheat.scheduling import NumericProgram, Program, Token
 
 
 @dataclass(eq=False)
@@ -70,23 +66,20 @@ class FirstOf(Code):
         return Weights(done, np.arange(len(done)), np.empty((0, len(done))), 1.0, 0.0)
 
 
-class RolloutWork(Stocked):
-    """Draws samples; one that was ended too late is kept for the next iteration where it may be recycled."""
+class RolloutProgram(NumericProgram):
+    """Draws samples; one that ended too late is kept for the next iteration where it may be recycled."""
 
-    def __init__(self, sample: Callable[[Any, int], Any], seed: int, recycle: bool) -> None:
-        super().__init__()
-        self._sample, self._seed, self._recycle = sample, seed, recycle
+    def __init__(self, job: Rollouts) -> None:
+        code = FirstOf(job.critical, job.total)
+        super().__init__(code, work=float(job.critical), iterations=job.iterations, name=job.name, step=job.step)
+        self._sample, self._seed, self._recycle = job.sample, job.seed, job.recycle
         self._state: Any = None
         self._iteration = 0
         self._late: list[AnyArray] = []
 
-    def needs(self, task: int) -> Collection[int]:
-        """Nothing but the state."""
-        return ()
-
-    def begin(self, state: tuple[Any, int]) -> None:
-        """The state, and the number of the iteration for fresh seeds."""
-        self._state, self._iteration = state
+    def begin(self, state: Any, iteration: int) -> None:
+        """Keep the state, and the number of the iteration for fresh seeds."""
+        self._state, self._iteration = state, iteration
 
     def run(self, task: int, token: Token) -> AnyArray:
         """One that is left over, or a fresh one."""
@@ -119,39 +112,12 @@ class Rollouts:
     def __post_init__(self) -> None:
         whole("iterations", self.iterations, "give how often to iterate")
         sizes(self.critical, self.total)
-        self.start = Numbered(self.start, 0)
 
-    def prepare(self, code: Code | None, memory: float) -> Prepared:
+    def program(self, code: Code | None, memory: float) -> Program:
         """It has its own code."""
         if code is not None:
             raise BadInput("code", code.family, "any K of n samples need none", "leave it out; set critical and total")
-
-        def step(state: Numbered, answer: AnyArray, iteration: int) -> Any:
-            new = self.step(state.state, answer, iteration)
-            return _numbered(new, iteration + 1)
-
-        work = RolloutWork(self.sample, self.seed, self.recycle)
-        return Prepared(FirstOf(self.critical, self.total), work, float(self.critical), step, _seen)
-
-
-@dataclass(frozen=True)
-class Numbered:
-    """The user's state, and the iteration that it is for."""
-
-    state: Any
-    iteration: int
-
-
-def _seen(state: Numbered) -> tuple[Any, int]:
-    return state.state, state.iteration
-
-
-def _numbered(new: Any, iteration: int) -> Any:
-    from deadheat.runtime.driver import Converged
-
-    if isinstance(new, Converged):
-        return Converged(Numbered(new.state, iteration))
-    return Numbered(new, iteration)
+        return RolloutProgram(self)
 
 
 def redundancy_for(cluster: Cluster, critical: int, within: float = 0.02, most: float = 3.0) -> float:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from deadheat.errors import BadInput, finite
 from deadheat.jobs.matrix_jobs import MatrixJob, check_matrix
 from deadheat.model import Array
-from deadheat.runtime.driver import Converged
+from deadheat.runtime import Converged
 
 
 def pagerank(

@@ -12,28 +12,21 @@ import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
 from torch import nn
 from torch.utils.data import Dataset, TensorDataset, default_collate
 
-from deadheat.coding import Code, codes
+from deadheat.coding import Code
 from deadheat.errors import BadInput, whole
 from deadheat.model import AnyArray
-from deadheat.runtime.job import Prepared
-from deadheat.runtime.work import Loaded, Mixture, Token
+from deadheat.runtime import ChunkProgram, LoadedChunks, code_of_sum, grouped, in_series
+from deadheat.scheduling import Program, Token
 
 Loss = Callable[[Any, Any], torch.Tensor]
 STATISTICS = (nn.modules.batchnorm._BatchNorm,)
-
-
-class Seen(NamedTuple):
-    """What workers see: the parameters in one buffer, and the number of the iteration."""
-
-    flat: AnyArray
-    iteration: int
 
 
 class Trained:
@@ -84,44 +77,45 @@ class Batches:
         return self.rows if self.each is None else self.each * self.chunks
 
 
-class TorchWork(Mixture):
-    """The work: for a task the gradient of its chunks' weighted losses, and the loss itself, in one flat array."""
+class TorchProgram(ChunkProgram):
+    """For a task the gradient of its chunks' weighted losses, and the loss itself, in one flat array."""
 
-    def __init__(
-        self, code: Code, chunks: Sequence[Any], model: nn.Module, loss: Loss, batches: Batches, memory: float
-    ) -> None:
-        super().__init__(code, chunks)
-        self._reuse = code.cost.shared_chunks > 0
-        self._model, self._loss, self._batches, self._loaded = model, loss, batches, Loaded(memory)
-        self._iteration = 0
+    def __init__(self, code: Code, training: Training, memory: float) -> None:
+        super().__init__(
+            code, work=float(training.batches.rows), iterations=training.iterations, name=training.name,
+            chunks=grouped(training.chunks, code.chunks), step=_step, share=_flat_of,
+        )  # fmt: skip
+        weights = [weight for _, weight in self._tasks]
+        one_pass = code.cost.shared_chunks == 0 and not np.iscomplexobj(weights[0])  # backward has real weights only
+        self._one_pass = one_pass and self._parts == 1
+        self._model = copy.deepcopy(training.start.model).cpu()
+        self._loss, self._batches, self._loaded = training.loss, training.batches, LoadedChunks(memory)
 
-    def begin(self, state: Seen) -> None:
+    def begin(self, state: AnyArray, iteration: int) -> None:
         """Take the parameters."""
-        put(self._model, state.flat)
-        self._iteration, self._known = state.iteration, {}
+        super().begin(None, iteration)
+        put(self._model, state)
 
-    def run(self, task: int, token: Token) -> AnyArray:
+    def run(self, task: int, token: Token) -> Any:
         """One backward pass; or, where neighbouring tasks share chunks, one for each chunk that is new."""
+        if not self._one_pass:
+            return super().run(task, token)
         chunks, weights = self._tasks[task]
-        numbers, parts = chunks.tolist(), weights[:, 0].tolist()
-        whole = np.iscomplexobj(weights)  # a backward pass has real weights only
-        if not self._reuse and not whole:
-            return self._backward(numbers, parts, token)
-        for number in numbers:
-            if number not in self._known:
-                self._known[number] = self._backward([number], [1.0], token)
-        kind = np.result_type(self._known[numbers[0]].dtype, np.complex64 if whole else np.float32)
-        return np.asarray(sum(part * self._known[n] for n, part in zip(numbers, parts, strict=True)), kind)
+        return self._backward(chunks.tolist(), weights[:, 0].tolist(), token)
+
+    def result(self, chunk: int, token: Token) -> AnyArray:
+        """The gradient and the loss of one chunk."""
+        return self._backward([chunk], [1.0], token)
 
     def _backward(self, numbers: Sequence[int], parts: Sequence[float], token: Token) -> AnyArray:
         self._model.zero_grad(set_to_none=True)
         total: Any = 0.0
         for number, part in zip(numbers, parts, strict=True):
-            for piece, data in self.piece(number):
+            for place, data in self.chunk(number):
                 token.check()
                 try:
-                    x, y = self._samples(piece, data)
-                    torch.manual_seed(hash((self._batches.seed, self._iteration, piece)) % 2**63)  # for dropout
+                    x, y = self._samples(place, data)
+                    torch.manual_seed(hash((self._batches.seed, self._iteration, place)) % 2**63)  # for dropout
                     total = total + part * self._loss(self._model(x), y) * (len(x) / self._batches.size)
                 except Exception as error:
                     error.add_note(f"chunk {number}")
@@ -134,9 +128,9 @@ class TorchWork(Mixture):
         ]
         return np.asarray(torch.cat([*gradient, total.detach().reshape(1).to(gradient[0].dtype)]).numpy())
 
-    def _samples(self, piece: int, data: Any) -> tuple[Any, Any]:
-        x, y = self._loaded.get(piece, data)
-        rows = self._batches.of(piece, len(x), self._iteration)
+    def _samples(self, place: int, data: Any) -> tuple[Any, Any]:
+        x, y = self._loaded.get(place, data)
+        rows = self._batches.of(place, len(x), self._iteration)
         x, y = (torch.as_tensor(np.array(v)) if isinstance(v, np.ndarray) else v for v in (x, y))
         return (x, y) if rows is None else (x[rows], y[rows])
 
@@ -180,27 +174,15 @@ class Training:
             )
         self.name, self.iterations = name, iterations
         self.start = Trained(model, optimizer)
-        self._loss, self._rows = loss, rows
+        self.loss = loss
         self._dataset = TensorDataset(*dataset) if isinstance(dataset, tuple) else dataset
-        self._count = count
-        self._batches = Batches(rows, count, None if batch is None else batch // count, seed)
+        self.batches = Batches(rows, count, None if batch is None else batch // count, seed)
+        ends = [rows * i // count for i in range(count + 1)]
+        self.chunks = [(n, self._chunk(first, last)) for n, (first, last) in enumerate(pairwise(ends))]
 
-    def prepare(self, code: Code | None, memory: float) -> Prepared:
+    def program(self, code: Code | None, memory: float) -> Program:
         """The job under a gradient code of as many chunks as there are, or fewer."""
-        code = code or codes.uncoded(self._count)
-        if code.kind != "gradient" or getattr(code, "parts", 1) != 1:
-            raise BadInput(
-                "code", code.family, "not for sums over whole chunks", "take a gradient code, such as cyclic"
-            )
-        if code.chunks > self._count:
-            remedy = f"give chunks={code.chunks}, or take a smaller code"
-            raise BadInput("chunks", self._count, f"{code.family} needs {code.chunks}", remedy)
-        ends = [self._rows * i // self._count for i in range(self._count + 1)]
-        pieces = [(n, self._chunk(first, last)) for n, (first, last) in enumerate(pairwise(ends))]
-        chunks = [[pieces[i] for i in group] for group in np.array_split(np.arange(self._count), code.chunks)]
-        bare = copy.deepcopy(self.start.model).cpu()
-        work = TorchWork(code, chunks, bare, self._loss, self._batches, memory)
-        return Prepared(code, work, float(self._rows), _step, _seen)
+        return TorchProgram(code_of_sum(code, len(self.chunks)), self, memory)
 
     def _chunk(self, first: int, last: int) -> Any:
         """Tensors travel; samples of other datasets are read where they are needed."""
@@ -210,8 +192,8 @@ class Training:
         return Samples(self._dataset, range(first, last))
 
 
-def _seen(state: Trained) -> Seen:
-    return Seen(flat(state.model), state.iteration)
+def _flat_of(state: Trained) -> AnyArray:
+    return flat(state.model)
 
 
 def _step(state: Trained, total: AnyArray, iteration: int) -> Trained:
@@ -265,18 +247,6 @@ def _same_parameters(model: nn.Module, optimizer: torch.optim.Optimizer) -> None
         raise BadInput("model", sorted(map(str, kinds)), "has parameters of several types", "use one, such as float32")
     if {id(p) for group in optimizer.param_groups for p in group["params"]} - mine:
         raise BadInput("optimizer", type(optimizer).__name__, "of other parameters", "make it of model.parameters()")
-
-
-def in_series(training: Training) -> Trained:
-    """What one process makes of it, batch after batch."""
-    made = training.prepare(None, float("inf"))
-    work: Any = made.work
-    state = training.start
-    for iteration in range(training.iterations):
-        work.begin(_seen(state))
-        total = sum(np.asarray(work.run(task, Token(lambda: False))) for task in range(made.code.total))
-        state = made.step(state, np.asarray(total), iteration)
-    return state
 
 
 __all__ = ["Trained", "Training", "flat", "in_series"]

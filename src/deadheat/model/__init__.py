@@ -1,36 +1,28 @@
-"""The nouns: workers, clusters, codes' parameters, streams, splits, laws and scenarios."""
+"""The nouns: workers, clusters, codes' parameters, streams, splits, laws, intervals and scenarios."""
 
+from deadheat.model import laws, special
 from deadheat.model.arrays import AnyArray, Array, BoolArray, IntArray
-from deadheat.model.assignment import assignment_moments
+from deadheat.model.assignment import assignment_moments, start_scores
 from deadheat.model.cluster import Cluster
 from deadheat.model.code_spec import CodeSpec
 from deadheat.model.engine_spec import EngineSpec
-from deadheat.model.overhead import Overhead
-from deadheat.model.scenario import Scenario
+from deadheat.model.finding import Claim, Finding, Picture
+from deadheat.model.interval import Interval, interval
+from deadheat.model.laws import Law, as_law, fit
+from deadheat.model.overhead import NONE, Overhead
+from deadheat.model.registry import Registry
+from deadheat.model.scenario import EVERYTHING, Scenario
 from deadheat.model.split import Split
 from deadheat.model.stream import Stream
 from deadheat.model.switching import Switching
+from deadheat.model.tasks import Tasks, require_tasks
 from deadheat.model.trace import Timeline, Trace
 from deadheat.model.worker import Worker
 from deadheat.model.workload import Search, Workload
 
 __all__ = [
-    "AnyArray",
-    "Array",
-    "BoolArray",
-    "Cluster",
-    "CodeSpec",
-    "EngineSpec",
-    "IntArray",
-    "Overhead",
-    "Scenario",
-    "Search",
-    "Split",
-    "Stream",
-    "Switching",
-    "Timeline",
-    "Trace",
-    "Worker",
-    "Workload",
-    "assignment_moments",
-]
+    "EVERYTHING", "NONE", "AnyArray", "Array", "BoolArray", "Claim", "Cluster", "CodeSpec", "EngineSpec", "Finding",
+    "IntArray", "Interval", "Law", "Overhead", "Picture", "Registry", "Scenario", "Search", "Split", "Stream",
+    "Switching", "Tasks", "Timeline", "Trace", "Worker", "Workload", "as_law", "assignment_moments", "fit", "interval",
+    "laws", "require_tasks", "special", "start_scores",
+]  # fmt: skip

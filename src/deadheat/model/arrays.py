@@ -1,7 +1,5 @@
 """Arrays of numbers, as annotations name them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,8 +1,7 @@
 """The parameters of a code: how many results suffice, how many tasks are given out, how much work one is."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
+from typing import Self
 
 from deadheat.errors import BadInput, finite, whole
 
@@ -16,8 +15,8 @@ class CodeSpec:
     critical: K, the number of results that resolve an iteration.
     redundancy: Omega >= 1; K*Omega tasks are given out, which must be a whole number.
     work: C, the units of work of one task.
-    shared_chunks: tasks' worth of work that a worker does before its first result: the d - 1 chunks that neighbouring tasks of
-    a gradient code share, where chunk results are kept (chunk reuse).
+    shared_chunks: tasks' worth of work that a worker does before its first result: the d - 1 chunks that neighbouring
+    tasks of a gradient code share, where chunk results are kept (chunk reuse).
     seconds_per_task: seconds that every task costs its worker whatever its size, such as the sending of its result.
     """
 
@@ -28,25 +27,16 @@ class CodeSpec:
     seconds_per_task: float = 0.0
 
     def __post_init__(self) -> None:
-        set_field = object.__setattr__
-        set_field(self, "critical", whole("critical", self.critical, "give the number of results that suffice (K)"))
-        remedy = "give tasks per critical task (Omega), 1 for none to spare"
-        set_field(self, "redundancy", finite("redundancy", self.redundancy, remedy, least=1.0))
-        set_field(
-            self,
-            "work",
-            finite("work", self.work, "give the units of work of a task (C), above 0", above=0.0),
-        )
-        set_field(
-            self,
-            "shared_chunks",
-            whole("shared_chunks", self.shared_chunks, "give the chunks that tasks share (d - 1)", least=0),
-        )
-        set_field(
-            self,
-            "seconds_per_task",
-            finite("seconds_per_task", self.seconds_per_task, "give seconds per task, 0 for none", least=0.0),
-        )
+        omega = "give tasks per critical task (Omega), 1 for none to spare"
+        chunks, seconds = "give the chunks that tasks share (d - 1)", "give seconds per task, 0 for none"
+        for name, value in {
+            "critical": whole("critical", self.critical, "give the number of results that suffice (K)"),
+            "redundancy": finite("redundancy", self.redundancy, omega, least=1.0),
+            "work": finite("work", self.work, "give the units of work of a task (C), above 0", above=0.0),
+            "shared_chunks": whole("shared_chunks", self.shared_chunks, chunks, least=0),
+            "seconds_per_task": finite("seconds_per_task", self.seconds_per_task, seconds, least=0.0),
+        }.items():
+            object.__setattr__(self, name, value)
         tasks = self.critical * self.redundancy
         if tasks > MOST_TASKS:
             raise BadInput("critical", self.critical, f"more than {MOST_TASKS:g} tasks", "cut an iteration into fewer")
@@ -62,12 +52,11 @@ class CodeSpec:
     @classmethod
     def of(
         cls, critical: int, total: int, work: float = 1.0, shared_chunks: int = 0, seconds_per_task: float = 0.0
-    ) -> CodeSpec:
+    ) -> Self:
         """The spec that gives out `total` tasks."""
         needed = whole("critical", critical, "give the number of results that suffice (K)")
-        return cls(
-            needed, whole("total", total, "give the number of tasks") / needed, work, shared_chunks, seconds_per_task
-        )
+        redundancy = whole("total", total, "give the number of tasks") / needed
+        return cls(needed, redundancy, work, shared_chunks=shared_chunks, seconds_per_task=seconds_per_task)
 
     @property
     def total(self) -> int:

@@ -1,7 +1,5 @@
 """Where a scenario's jobs are run for real, as its file says."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,9 +1,7 @@
-"""What an experiment finds: claims (printed, ours, verdict, why), figures and notes."""
-
-from __future__ import annotations
+"""The finding of an experiment: claims (printed, ours, verdict, why), figures and notes."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 
@@ -43,9 +41,9 @@ class Picture:
 
 @dataclass(frozen=True, eq=False)
 class Finding:
-    """All that one experiment found."""
+    """The result of one experiment."""
 
     title: str
     claims: tuple[Claim, ...]
     pictures: tuple[Picture, ...] = ()
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()

@@ -1,20 +1,18 @@
-"""Intervals: delays of one run are correlated, so certainty comes from independent replications."""
-
-from __future__ import annotations
+"""An interval: a number with the ends of its 95 % range."""
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deadheat.model import special
+from deadheat.model.arrays import Array
 
 
 @dataclass(frozen=True)
 class Interval:
-    """A mean with the ends of its 95 % interval (Student's, over replications); endless where there is but one."""
+    """A mean and the ends of a 95 % interval: of that mean, or of what one run shows."""
 
     mean: float
     low: float
@@ -30,8 +28,11 @@ class Interval:
         return self.low <= value <= self.high
 
 
-def interval(values: Sequence[float] | NDArray[np.float64]) -> Interval:
-    """The 95 % interval of the mean of independent values."""
+def interval(values: Sequence[float] | Array) -> Interval:
+    """Student's 95 % interval of the mean of independent values; it is infinite for a single one.
+
+    Delays of one run are correlated: take the means of independent replications.
+    """
     numbers = np.asarray(values, float)
     mean, count = float(numbers.mean()), numbers.size
     if count < 2:

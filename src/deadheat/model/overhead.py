@@ -1,6 +1,4 @@
-"""What an iteration costs at the master, whatever the workers do: the paper's future work, as constants."""
-
-from __future__ import annotations
+"""Seconds of an iteration at the master, whatever the workers do: the paper's future work, as constants."""
 
 from dataclasses import dataclass, fields
 
@@ -22,7 +20,6 @@ class Overhead:
 
     @property
     def total(self) -> float:
-        """Seconds added to every iteration."""
         return self.encode + self.decode + self.update
 
 

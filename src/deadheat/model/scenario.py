@@ -1,10 +1,8 @@
 """A scenario: cluster, code, stream and split as one file describes them; every key is checked."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import MISSING, dataclass, field, fields
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from deadheat.errors import BadInput, finite, nearest, whole
 from deadheat.model.cluster import Cluster
@@ -58,12 +56,12 @@ class Scenario:
         return self.code
 
     @classmethod
-    def from_dict(cls, content: Table) -> Scenario:
+    def from_dict(cls, content: Table) -> Self:
         """The scenario in a parsed TOML file. Raises BadInput that names the field, the value and the remedy."""
-        _known("", content, TABLES)
+        _check_keys("", content, TABLES)
         stream, jobs = _stream(_table(content, "stream"))
         split = _table(content, "split", required=False)
-        _known("split.", split, ("policy", "gamma", "ratio"))
+        _check_keys("split.", split, ("policy", "gamma", "ratio"))
         workers = [_worker(f"workers[{i}]", w) for i, w in enumerate(_tables(content, "workers"), 1)]
         spares = [_spare(f"spares[{i}]", w) for i, w in enumerate(_tables(content, "spares", required=False), 1)]
         cluster = Cluster(workers)
@@ -77,27 +75,27 @@ class Scenario:
         if not isinstance(family, str):
             raise BadInput("code.family", family, "not a text", 'write family = "cyclic"; see `deadheat codes`')
         return cls(
-            cluster,
-            _code(code) if "code" in content else None,
-            stream,
-            jobs,
-            split.get("policy", "optimal"),
-            gamma,
-            None if ratio is None else tuple(ratio),
-            tuple(worker for worker, _ in spares),
-            tuple(price for _, price in spares),
-            _overhead(_table(content, "overhead", required=False)),
-            _condition(_table(content, "condition")) if "condition" in content else None,
-            _made(Workload, "workload", _table(content, "workload")) if "workload" in content else None,
-            _made(Search, "search", _table(content, "search", required=False)),
-            _made(EngineSpec, "engine", _table(content, "engine", required=False)),
-            _table(content, "job", required=False),
-            family,
+            cluster=cluster,
+            code=_code(code) if "code" in content else None,
+            stream=stream,
+            jobs=jobs,
+            policy=split.get("policy", "optimal"),
+            gamma=gamma,
+            ratio=None if ratio is None else tuple(ratio),
+            spares=tuple(worker for worker, _ in spares),
+            prices=tuple(price for _, price in spares),
+            overhead=_from_table(Overhead, "overhead", _table(content, "overhead", required=False)),
+            condition=_condition(_table(content, "condition")) if "condition" in content else None,
+            workload=_from_table(Workload, "workload", _table(content, "workload")) if "workload" in content else None,
+            search=_from_table(Search, "search", _table(content, "search", required=False)),
+            engine=_from_table(EngineSpec, "engine", _table(content, "engine", required=False)),
+            job=_table(content, "job", required=False),
+            family=family,
         )
 
 
 def _stream(table: Table) -> tuple[Stream, int]:
-    _known("stream.", table, ("rate", "interarrival", "iterations", "jobs"))
+    _check_keys("stream.", table, ("rate", "interarrival", "iterations", "jobs"))
     iterations = _required(table, "stream", "iterations", "give the iterations of one job, such as 50")
     jobs = whole("stream.jobs", table.get("jobs", 1000), "give the number of jobs")
     if ("rate" in table) == ("interarrival" in table):
@@ -110,7 +108,7 @@ def _stream(table: Table) -> tuple[Stream, int]:
         gap = table["interarrival"]
         if not isinstance(gap, Mapping):
             raise BadInput("interarrival", gap, "not a table", "write interarrival = {mean = 100, std = 100}")
-        _known("stream.interarrival.", gap, ("mean", "std"))
+        _check_keys("stream.interarrival.", gap, ("mean", "std"))
         remedy = "give seconds between arrivals"
         mean, std = (_required(gap, "stream.interarrival", key, remedy) for key in ("mean", "std"))
         return Stream(mean, std, iterations), jobs
@@ -121,25 +119,20 @@ def _stream(table: Table) -> tuple[Stream, int]:
         raise BadInput(f"stream.{place}", error.value, error.problem, error.remedy) from None
 
 
-def _overhead(table: Table) -> Overhead:
-    return _made(Overhead, "overhead", table)
-
-
 def _condition(table: Table) -> Switching:
     """Slow iterations: {factor = 10, enter = 0.2}, and leave = 1 - enter where it is not given."""
     for key, remedy in (("factor", "say how many times slower"), ("enter", "give a probability per iteration")):
         _required(table, "condition", key, remedy)
     enter = finite("condition.enter", table["enter"], "give a probability per iteration", least=0.0)
-    return _made(Switching, "condition", {"leave": max(1 - enter, 0.0)} | dict(table))
+    return _from_table(Switching, "condition", {"leave": max(1 - enter, 0.0)} | dict(table))
 
 
-def _made(noun: type[Noun], place: str, table: Table) -> Noun:
+def _from_table(noun: type[Noun], place: str, table: Table) -> Noun:
     """A noun from a table whose keys are its fields."""
-    known = [one.name for one in fields(noun)]
-    _known(f"{place}.", table, known)
-    for one in fields(noun):
-        if one.default is MISSING:
-            _required(table, place, one.name, "give it")
+    _check_keys(f"{place}.", table, [column.name for column in fields(noun)])
+    for column in fields(noun):
+        if column.default is MISSING:
+            _required(table, place, column.name, "give it")
     try:
         return noun(**table)
     except BadInput as error:
@@ -148,19 +141,19 @@ def _made(noun: type[Noun], place: str, table: Table) -> Noun:
 
 def _code(table: Table) -> CodeSpec:
     _required(table, "code", "critical", "give the number of results that suffice (K)")
-    return _made(CodeSpec, "code", table)
+    return _from_table(CodeSpec, "code", table)
 
 
 def _worker(place: str, table: Table) -> Worker:
-    _known(f"{place}.", table, ("name", "mean", "std", "comm", "law", "capacity"))
+    _check_keys(f"{place}.", table, ("name", "mean", "std", "comm", "law", "capacity"))
     rest = {key: table[key] for key in ("comm", "name", "capacity") if key in table}
     try:
         law = table.get("law", "gamma")
         if isinstance(law, Mapping) and law.get("family") == "empirical":
-            _known("law.", law, ("family", "samples"))
+            _check_keys("law.", law, ("family", "samples"))
             if set(table) & {"mean", "std"}:
-                given = "mean" if "mean" in table else "std"
-                raise BadInput(given, table[given], "the samples of the law tell it", "remove it")
+                key = "mean" if "mean" in table else "std"
+                raise BadInput(key, table[key], "the samples of the law tell it", "remove it")
             return Worker.of(Empirical(_required(law, "law", "samples", "list measured times in seconds")), **rest)
         remedy = "give seconds per unit of work"
         mean, std = (_required(table, place, key, remedy) for key in ("mean", "std"))
@@ -180,7 +173,7 @@ def _law(table: Table, mean: float, std: float) -> Law:
     if family != "mixture":
         remedy = 'families without parameters are written as law = "gamma"'
         raise BadInput("law.family", family, "takes no table", remedy)
-    _known("law.", table, ("family", "slowdown", "probability"))
+    _check_keys("law.", table, ("family", "slowdown", "probability"))
     return Mixture.from_moments(mean, std, table.get("slowdown", 10.0), table.get("probability", 0.1))
 
 
@@ -213,7 +206,7 @@ def _required(table: Table, place: str, key: str, remedy: str) -> Any:
     return table[key]
 
 
-def _known(place: str, table: Table, names: Collection[str]) -> None:
+def _check_keys(place: str, table: Table, names: Collection[str]) -> None:
     for key in table:
         if key not in names:
             raise BadInput(f"{place}{key}", table[key], "unknown key", nearest(key, names))

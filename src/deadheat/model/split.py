@@ -1,14 +1,14 @@
 """A split: who gets how many of the tasks of an iteration."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from deadheat.errors import BadInput
+from deadheat.model.arrays import Array, IntArray
 from deadheat.model.code_spec import CodeSpec
 
 
@@ -18,12 +18,12 @@ class Split:
 
     theta: the score that all active workers share (Theorem 2); NaN for a split that balances none.
     gamma: the weight of the second moment in that score, in 1/second.
-    policy: the name of what made it.
+    policy: the name of the policy it comes from.
     """
 
     spec: CodeSpec
-    loads: NDArray[np.int64]
-    shares: NDArray[np.float64]
+    loads: IntArray
+    shares: Array
     theta: float = math.nan
     gamma: float = 1.0
     policy: str = "given"
@@ -36,20 +36,17 @@ class Split:
         if (self.loads < 0).any():
             raise BadInput("loads", int(self.loads.min()), "a load is negative", "give whole numbers from 0 on")
         if self.loads.sum() != self.spec.total:
-            total = self.spec.total
-            raise BadInput("loads", int(self.loads.sum()), f"must sum to K*Omega = {total}", "change loads or code")
+            problem = f"must sum to K*Omega = {self.spec.total}"
+            raise BadInput("loads", int(self.loads.sum()), problem, "change loads or code")
 
     @classmethod
-    def of(cls, loads: ArrayLike, spec: CodeSpec, gamma: float = 1.0) -> Split:
-        """A split with loads of one's own choice."""
-        given = np.asarray(loads)
-        if (
-            given.ndim != 1
-            or given.dtype.kind not in "iuf"
-            or not (np.isfinite(given) & (given == np.floor(given))).all()
-        ):
+    def of(cls, loads: ArrayLike, spec: CodeSpec, gamma: float = 1.0) -> Self:
+        """A split with loads of the caller's choice."""
+        counts = np.asarray(loads)
+        numbers = counts.ndim == 1 and counts.dtype.kind in "iuf"
+        if not (numbers and (np.isfinite(counts) & (counts == np.floor(counts))).all()):
             raise BadInput("loads", loads, "not a list of whole numbers", "give one whole number per worker")
-        return cls(spec, given.astype(np.int64), given.astype(float), gamma=gamma)
+        return cls(spec, counts.astype(np.int64), counts.astype(float), gamma=gamma)
 
     def must_fit(self, workers: int) -> None:
         """Refuse to be used with another number of workers."""

@@ -1,8 +1,7 @@
 """A stream of jobs: when they arrive and how many iterations each takes."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
+from typing import Self
 
 from deadheat.errors import finite, whole
 
@@ -19,16 +18,15 @@ class Stream:
     iterations: int
 
     def __post_init__(self) -> None:
-        set_field = object.__setattr__
         remedy = "give seconds between arrivals"
         mean = finite("interarrival_mean", self.interarrival_mean, f"{remedy}, above 0", above=0.0)
         std = finite("interarrival_std", self.interarrival_std, f"{remedy}, 0 for a steady beat", least=0.0)
-        set_field(self, "interarrival_mean", mean)
-        set_field(self, "interarrival_std", std)
-        set_field(self, "iterations", whole("iterations", self.iterations, "give the iterations of one job"))
+        iterations = whole("iterations", self.iterations, "give the iterations of one job")
+        for name, value in (("interarrival_mean", mean), ("interarrival_std", std), ("iterations", iterations)):
+            object.__setattr__(self, name, value)
 
     @classmethod
-    def poisson(cls, rate: float, iterations: int) -> Stream:
+    def poisson(cls, rate: float, iterations: int) -> Self:
         """Jobs that arrive at random, `rate` per second on average."""
         mean = 1 / finite("rate", rate, "give jobs per second, above 0", above=0.0)
         return cls(mean, mean, iterations)
@@ -40,5 +38,4 @@ class Stream:
 
     @property
     def is_poisson(self) -> bool:
-        """Whether the times between arrivals are exponential."""
         return self.interarrival_std == self.interarrival_mean

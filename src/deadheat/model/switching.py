@@ -1,7 +1,5 @@
 """Workers that are slow, or away, for whole iterations at a time: straggling is not independent from task to task."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,10 +1,8 @@
 """A trace: what happened to a stream of jobs, simulated or real, and if asked for who worked on what when."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,18 +29,17 @@ class Timeline:
         return int(self.job.size)
 
     def columns(self) -> dict[str, AnyArray]:
-        """The columns by name, for a table."""
         return {column.name: getattr(self, column.name) for column in fields(self)}
 
     @classmethod
-    def joined(cls, parts: Iterable[Timeline], room: int) -> Timeline:
+    def joined(cls, parts: Iterable[Self], room: int) -> Self:
         """Several timelines, one behind the other, of at most `room` tasks in all; each can be forgotten at once."""
         kinds = (np.int32, np.int32, np.int32, np.float64, np.float64, np.bool_)
         columns: list[AnyArray] = [np.empty(room, kind) for kind in kinds]
         size = 0
         for part in parts:
-            for column, piece in zip(columns, part.columns().values(), strict=True):
-                column[size : size + len(part)] = piece
+            for column, values in zip(columns, part.columns().values(), strict=True):
+                column[size : size + len(part)] = values
             size += len(part)
         return cls(*(column[:size] for column in columns))
 

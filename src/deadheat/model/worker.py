@@ -1,10 +1,8 @@
-"""A worker: how long a unit of work takes it, and how far away it is."""
-
-from __future__ import annotations
+"""A worker: how long a unit of work takes it, and what an iteration costs it besides."""
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from deadheat.errors import BadInput, finite
 from deadheat.model.laws import Law, as_law, fit
@@ -43,16 +41,23 @@ class Worker:
         if isinstance(self.law, str):
             return
         set_field(self, "law", law)
-        for field, own, given in (("mean", law.mean(), self.mean), ("std", law.std(), self.std)):
-            if abs(own - given) > 1e-6 * self.mean:
-                raise BadInput(field, given, f"the law given has {own:.8g}", "use Worker.of(law), which reads it off")
+        for field, own, said in (("mean", law.mean(), self.mean), ("std", law.std(), self.std)):
+            if abs(own - said) > 1e-6 * self.mean:
+                raise BadInput(field, said, f"the law given has {own:.8g}", "use Worker.of(law), which reads it off")
 
     @classmethod
-    def of(cls, law: Any, comm: float = 0.0, name: str = "", capacity: float = math.inf) -> Worker:
+    def of(cls, law: Any, comm: float = 0.0, name: str = "", capacity: float = math.inf) -> Self:
         """A worker whose mean and std are those of a law (ours or a frozen scipy distribution)."""
-        known = as_law(law)
-        return cls(known.mean(), known.std(), comm, name, known, capacity)
+        own = as_law(law)
+        return cls(own.mean(), own.std(), comm, name=name, law=own, capacity=capacity)
 
     def unit_law(self) -> Law:
         """The law of the time of one unit of work (U_p)."""
-        return fit(self.law, self.mean, self.std) if isinstance(self.law, str) else as_law(self.law)
+        return self.task_law(1.0)
+
+    def task_law(self, work: float) -> Law:
+        """The law of the time of a task of `work` units: P[T <= t] = P[U <= t/C] (Assumption 1)."""
+        if isinstance(self.law, str):
+            return fit(self.law, self.mean * work, self.std * work)
+        law = as_law(self.law)
+        return law if work == 1.0 else law.scaled(work)

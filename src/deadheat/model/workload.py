@@ -1,7 +1,5 @@
 """A workload: what one plain iteration is, before any code; and what a search for the best code may try."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -64,18 +62,17 @@ class Search:
     schedules: tuple[str, ...] = ("static",)
 
     def __post_init__(self) -> None:
-        put = object.__setattr__
         for name in ("families", "critical", "redundancy", "policies", "schedules"):
-            given = getattr(self, name)
-            if given is None and name == "families":
+            values = getattr(self, name)
+            if values is None and name == "families":
                 continue
-            if isinstance(given, str) or not isinstance(given, Sequence):
-                raise BadInput(name, given, "not a list", "write it in brackets, such as [50, 100]")
-            if not given:
-                raise BadInput(name, given, "an empty list", "give at least one, or leave it out")
-            put(self, name, tuple(given))
-        place = [whole(f"critical[{i}]", k, "give numbers of results (K)") for i, k in enumerate(self.critical)]
-        put(self, "critical", tuple(place))
+            if isinstance(values, str) or not isinstance(values, Sequence):
+                raise BadInput(name, values, "not a list", "write it in brackets, such as [50, 100]")
+            if not values:
+                raise BadInput(name, values, "an empty list", "give at least one, or leave it out")
+            object.__setattr__(self, name, tuple(values))
         remedy = "give tasks per critical task (Omega), from 1 on"
-        omegas = [finite(f"redundancy[{i}]", o, remedy, least=1.0) for i, o in enumerate(self.redundancy)]
-        put(self, "redundancy", tuple(omegas))
+        criticals = (whole(f"critical[{i}]", k, "give numbers of results (K)") for i, k in enumerate(self.critical))
+        omegas = (finite(f"redundancy[{i}]", o, remedy, least=1.0) for i, o in enumerate(self.redundancy))
+        object.__setattr__(self, "critical", tuple(criticals))
+        object.__setattr__(self, "redundancy", tuple(omegas))

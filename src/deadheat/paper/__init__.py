@@ -1,10 +1,8 @@
 """The paper again: one experiment per figure, table and printed number. Each takes a seed and returns a Finding."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
-from deadheat.model.finding import Finding
+from deadheat.model import Finding
 from deadheat.paper import fig2, fig3, fig4, fig5, fig6, fig7, fig8, table2, traces, worked_example_runs
 from deadheat.paper.errata import ERRATA
 

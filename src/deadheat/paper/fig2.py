@@ -1,13 +1,10 @@
 """Figure 2: the workers, and the score of each under both splits."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
 
-from deadheat.model import assignment_moments
-from deadheat.model.finding import Claim, Finding, Picture
+from deadheat.model import Claim, Finding, Picture, assignment_moments
 from deadheat.paper.five_workers import NOTE, spec, stream, workers
 from deadheat.planning import split, uniform
 from deadheat.queueing import forecast
@@ -16,7 +13,7 @@ from deadheat.queueing import forecast
 def reproduce(seed: int) -> Finding:
     """Scores under the optimal and the uniform split; nothing is random here."""
     cluster, code = workers(), spec()
-    tasks = cluster.scaled(code.work)
+    tasks = cluster.tasks(code)
     splits = {"optimal": split(cluster, code), "uniform": uniform(cluster, code)}
     scores = {}
     for name, chosen in splits.items():
@@ -31,39 +28,27 @@ def reproduce(seed: int) -> Finding:
         left.bar(place, tasks.std, color="tab:blue", alpha=0.5, label="standard deviation of a task")
         left.plot(place, tasks.mean, "rs", label="mean of a task")
         left.set(title="(a) workers", xlabel="worker", ylabel="seconds per task")
-        far = left.twinx()
-        far.plot(place, tasks.comm, "o", color="goldenrod", label="communication")
-        far.set_ylabel("seconds per iteration")
+        comm = left.twinx()
+        comm.plot(place, tasks.comm, "o", color="goldenrod", label="communication")
+        comm.set_ylabel("seconds per iteration")
         left.legend(loc="upper left")
-        far.legend(loc="lower right")
-        for shift, (name, values) in zip((-0.2, 0.2), scores.items(), strict=True):
-            right.bar(place + shift, values, 0.4, label=name)
+        comm.legend(loc="lower right")
+        for offset, (name, values) in zip((-0.2, 0.2), scores.items(), strict=True):
+            right.bar(place + offset, values, 0.4, label=name)
         right.set(title="(b) score under both splits", xlabel="worker", ylabel="E[T] + gamma E[T^2]")
         right.legend()
 
     claims = (
-        Claim(
-            "the score is the same for all workers under the optimal split",
-            "the same",
-            f"within {spread['optimal']:.2%}",
-            spread["optimal"] < 0.05,
-            "whole loads leave the rounding",
-        ),
-        Claim(
-            "it varies notably under the uniform split",
-            "a notable variance",
-            f"by {spread['uniform']:.0%} of its mean",
-            spread["uniform"] > 0.5,
-            "equal loads on unequal workers",
-        ),
-        Claim(
-            "the uniform system is not stable, the optimal one is",
-            "unstable, stable",
-            ", ".join("stable" if stable[name] else "unstable" for name in ("uniform", "optimal")),
-            stable["optimal"] and not stable["uniform"],
-            "a property the seeded workers were built to have",
-            built=True,
-        ),
-    )
+        Claim("the score is the same for all workers under the optimal split", printed="the same",
+              ours=f"within {spread['optimal']:.2%}", holds=spread["optimal"] < 0.05,
+              why="whole loads leave the rounding"),
+        Claim("it varies notably under the uniform split", printed="a notable variance",
+              ours=f"by {spread['uniform']:.0%} of its mean", holds=spread["uniform"] > 0.5,
+              why="equal loads on unequal workers"),
+        Claim("the uniform system is not stable, the optimal one is", printed="unstable, stable",
+              ours=", ".join("stable" if stable[name] else "unstable" for name in ("uniform", "optimal")),
+              holds=stable["optimal"] and not stable["uniform"],
+              why="a property the seeded workers were built to have", built=True),
+    )  # fmt: skip
     caption = "Workers, and their scores under both splits (K = 1000, Omega = 1)."
     return Finding("Figure 2: workers and scores", claims, (Picture("fig2", caption, draw),), (NOTE,))

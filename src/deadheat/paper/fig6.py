@@ -1,11 +1,9 @@
 """Figure 6: mismatch against K (Algorithm 1)."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Any
 
-from deadheat.model.finding import Claim, Finding, Picture
+from deadheat.model import Claim, Finding, Picture
 from deadheat.paper.hundred_workers import BEST, NOTE, TASKS, spec, workers
 from deadheat.planning import choose, mismatch, split
 
@@ -31,21 +29,14 @@ def reproduce(seed: int) -> Finding:
         lower.set(ylabel="active workers only", xlabel="critical tasks K", yscale="log")
 
     claims = (
-        Claim("K of the least mismatch", "350", str(chosen), chosen == BEST, "Algorithm 1; built to it", True),
-        Claim("K of the greatest mismatch", "110", str(worst), worst == 110, "built to it", True),
-        Claim(
-            "mismatch does not fall strictly with K",
-            "not strictly decreasing",
-            f"it rises at {rises} of {len(values) - 1} steps",
-            rises > 0,
-            "whole loads jump",
-        ),
-        Claim(
-            "counting active workers only",
-            "(not in the paper)",
-            f"K = {min(active, key=active.__getitem__)} would win",
-            True,
-            "as printed idle workers score 0, so the number of active ones rules; it changes the winner",
-        ),
-    )
+        Claim("K of the least mismatch", printed="350", ours=str(chosen), holds=chosen == BEST,
+              why="Algorithm 1; built to it", built=True),
+        Claim("K of the greatest mismatch", printed="110", ours=str(worst), holds=worst == 110,
+              why="built to it", built=True),
+        Claim("mismatch does not fall strictly with K", printed="not strictly decreasing",
+              ours=f"it rises at {rises} of {len(values) - 1} steps", holds=rises > 0, why="whole loads jump"),
+        Claim("counting active workers only", printed="(not in the paper)",
+              ours=f"K = {min(active, key=active.__getitem__)} would win", holds=True,
+              why="as printed idle workers score 0, so the number of active ones rules; it changes the winner"),
+    )  # fmt: skip
     return Finding("Figure 6: mismatch against K", claims, (Picture("fig6", "Mismatch against K.", draw),), (NOTE,))

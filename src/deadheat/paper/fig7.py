@@ -1,10 +1,8 @@
 """Figure 7: theta and the number of active workers against K."""
 
-from __future__ import annotations
-
 from typing import Any
 
-from deadheat.model.finding import Claim, Finding, Picture
+from deadheat.model import Claim, Finding, Picture
 from deadheat.paper.hundred_workers import BEST, NOTE, TASKS, THETA, spec, workers
 from deadheat.planning import split
 
@@ -23,17 +21,10 @@ def reproduce(seed: int) -> Finding:
         lower.set(ylabel="active workers", xlabel="critical tasks K")
 
     claims = (
-        Claim(
-            "theta at K = 350", f"{THETA}", f"{best.theta:.2f}", abs(best.theta - THETA) < 0.005, "built to it", True
-        ),
-        Claim(
-            "active workers at K = 350",
-            "33 of 100",
-            f"{best.active} of {len(cluster)}",
-            best.active == 33,
-            "built to it",
-            True,
-        ),
-    )
+        Claim("theta at K = 350", printed=f"{THETA}", ours=f"{best.theta:.2f}",
+              holds=abs(best.theta - THETA) < 0.005, why="built to it", built=True),
+        Claim("active workers at K = 350", printed="33 of 100", ours=f"{best.active} of {len(cluster)}",
+              holds=best.active == 33, why="built to it", built=True),
+    )  # fmt: skip
     caption = "Theta and active workers against K."
     return Finding("Figure 7: theta and active workers", claims, (Picture("fig7", caption, draw),), (NOTE,))

@@ -4,8 +4,6 @@ K = 1000 tasks of C = 500 operations, I = 10 iterations, one job in 100 s. For F
 unstable and the optimal one stable; for Figure 4 a stronger set keeps both stable for every Omega.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from deadheat.model import Cluster, CodeSpec, Stream

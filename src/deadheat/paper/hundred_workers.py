@@ -6,16 +6,12 @@ delays near the table's. The seed is the first, counted from 0, that meets the m
 follows from theta.
 """
 
-from __future__ import annotations
-
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 
-from deadheat.model import Cluster, CodeSpec, Split, Stream
-from deadheat.planning import mismatch, split
-from deadheat.queueing import Forecast, forecast
+from deadheat.model import Cluster, CodeSpec, Stream
+from deadheat.planning import split
 
 SEED, BEST, THETA, REDUNDANCY, JOBS = 7023, 350, 646.24, 1.1, 1000
 TASKS = tuple(range(110, 520, 10))  # the K that are compared
@@ -25,15 +21,6 @@ NOTE = (
     " theta = 646.24 and 33 active workers at K = 350, the least mismatch there and the greatest at K = 110 (of 110,"
     " 120, ..., 510). Omega = 1.1 is our choice."
 )
-
-
-@dataclass(frozen=True, eq=False)
-class Point:
-    """One K: its optimal split, mismatch and forecast."""
-
-    split: Split
-    mismatch: float
-    forecast: Forecast
 
 
 def stream() -> Stream:
@@ -57,10 +44,3 @@ def workers() -> Cluster:
         cluster = Cluster.from_columns(slowness * scale, slowness * scale, comm)
         low, high = (scale, high) if split(cluster, spec(BEST)).theta < THETA else (low, scale)
     return cluster
-
-
-def point(critical: int) -> Point:
-    """All of one K."""
-    cluster = workers()
-    chosen = split(cluster, spec(critical))
-    return Point(chosen, mismatch(cluster, chosen), forecast(cluster, chosen, stream()))

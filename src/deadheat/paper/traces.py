@@ -1,18 +1,12 @@
 """Beyond the paper: real delays of 256 cloud workers, replayed, against a model fitted to them."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from deadheat.model import Array, Cluster, Stream, Worker
-from deadheat.model.code_spec import CodeSpec
-from deadheat.model.finding import Claim, Finding, Picture
-from deadheat.model.laws import Lognormal
-from deadheat.model.split import Split
+from deadheat.model import Array, Claim, Cluster, CodeSpec, Finding, Picture, Split, Stream, Worker, laws
 from deadheat.queueing import IterationLaw
 from deadheat.simulation import Replay, simulate
 
@@ -30,25 +24,24 @@ def reproduce(seed: int) -> Finding:
         return Finding("Real traces (skipped)", (), (), (note,))
     with np.load(path) as record:
         seconds = np.asarray(record["seconds"], float)[LEVEL]
-    cluster = fitted(seconds)
-    workers = len(cluster)
+    tasks = fitted(seconds).tasks(CodeSpec(1))  # one per worker, of one unit of work
+    workers = len(tasks)
     parts = (*BODY, *TAIL)
     replayed, forecast = {}, {}
     for part in parts:
         needed = round(part * workers)
         replayed[part] = replay(seconds, needed)
-        forecast[part] = IterationLaw(cluster, np.ones(workers, int), needed).mean
+        forecast[part] = IterationLaw(tasks, np.ones(workers, int), needed).mean
     off = {part: forecast[part] / float(replayed[part].mean()) - 1 for part in parts}
     claims = [
         Claim(
-            f"mean iteration waiting for {part:.0%} of 256 workers (s)",
-            "(not in the paper)",
-            f"replay {replayed[part].mean():.3f}, fitted model {forecast[part]:.3f} ({off[part]:+.1%})",
-            abs(off[part]) <= 0.05,
-            "30 recorded rounds; a lognormal per worker, fitted to the logarithms of its times",
+            f"mean iteration waiting for {part:.0%} of 256 workers (s)", printed="(not in the paper)",
+            ours=f"replay {replayed[part].mean():.3f}, fitted model {forecast[part]:.3f} ({off[part]:+.1%})",
+            holds=abs(off[part]) <= 0.05,
+            why="30 recorded rounds; a lognormal per worker, fitted to the logarithms of its times",
         )
         for part in BODY
-    ]
+    ]  # fmt: skip
     worst, typical = float(seconds.max()), float(np.median(seconds))
     tails = (
         f"{part:.0%} takes {replayed[part].mean():.2f} s, and the model says {forecast[part]:.2f} s ({off[part]:+.0%})"
@@ -65,7 +58,7 @@ def reproduce(seed: int) -> Finding:
         shares = np.linspace(0.3, 1.0, 15)
         rows = np.sort(seconds, axis=1)
         axes.plot(shares, [rows[:, round(s * workers) - 1].mean() for s in shares], "o", label="replay of 30 rounds")
-        curve = [IterationLaw(cluster, np.ones(workers, int), round(s * workers)).mean for s in shares]
+        curve = [IterationLaw(tasks, np.ones(workers, int), round(s * workers)).mean for s in shares]
         axes.plot(shares, curve, label="fitted model, exact law")
         axes.set(xlabel="results waited for, of 256", ylabel="mean iteration (s)", yscale="log")
         axes.legend()
@@ -79,7 +72,7 @@ def fitted(seconds: Array) -> Cluster:
     logs = np.log(seconds)
     spread = np.maximum(np.diff(np.quantile(logs, [0.1, 0.9], axis=0), axis=0)[0] / 2.563, 1e-3)
     return Cluster(
-        Worker.of(Lognormal(float(m), float(s))) for m, s in zip(np.median(logs, axis=0), spread, strict=True)
+        Worker.of(laws.Lognormal(float(m), float(s))) for m, s in zip(np.median(logs, axis=0), spread, strict=True)
     )
 
 

@@ -15,25 +15,7 @@ from deadheat.planning.split import split
 from deadheat.planning.uniform import uniform
 
 __all__ = [
-    "POLICIES",
-    "Moments",
-    "Policy",
-    "Quantile",
-    "Recruitment",
-    "Score",
-    "Unreachable",
-    "apportion",
-    "caps",
-    "choose",
-    "equalise",
-    "fastest",
-    "hcmm",
-    "hcmm_redundancy",
-    "in_ratio",
-    "mismatch",
-    "policy",
-    "proportional",
-    "recruit",
-    "split",
-    "uniform",
-]
+    "POLICIES", "Moments", "Policy", "Quantile", "Recruitment", "Score", "Unreachable", "apportion", "caps", "choose",
+    "equalise", "fastest", "hcmm", "hcmm_redundancy", "in_ratio", "mismatch", "policy", "proportional", "recruit",
+    "split", "uniform",
+]  # fmt: skip

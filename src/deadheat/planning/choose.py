@@ -1,7 +1,5 @@
 """Algorithm 1: among several codes' parameters, those whose optimal split costs least."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 
 from deadheat.errors import BadInput
@@ -11,10 +9,7 @@ from deadheat.planning.split import split
 
 
 def choose(
-    cluster: Cluster,
-    specs: Iterable[CodeSpec],
-    gamma: float = 1.0,
-    cost: Callable[[Cluster, Split], float] = mismatch,
+    cluster: Cluster, specs: Iterable[CodeSpec], gamma: float = 1.0, cost: Callable[[Cluster, Split], float] = mismatch
 ) -> Split:
     """The optimal split of the cheapest spec (the first of equals); its .spec tells which won.
 

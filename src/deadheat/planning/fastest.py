@@ -1,23 +1,18 @@
 """The fastest split: whole loads that minimise E[T_itr] itself, where Theorem 2 only equalises a score.
 
-One more task for worker q ends the iteration sooner by the integral of P(q has done it by t, the others stand at
+One more task for worker q ends the iteration sooner by the integral of P(q has done it by t, the others have done
 exactly K - kappa_q - 1): that task was the one missing. One task less for p costs the same integral with p's last
 task. So from a split with one task too many the exact price of every removal follows from ONE pass over the counts,
 and a round of exchanges needs one pass for the additions and one for each addition that is tried.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
-from deadheat.model import Array, Cluster, CodeSpec, IntArray, Split
-from deadheat.model.laws import results_by, sums_of
+from deadheat.model import Array, Cluster, CodeSpec, IntArray, Split, Tasks, laws
 from deadheat.planning.ratio import caps
 from deadheat.planning.split import split
-from deadheat.queueing import IterationLaw
-from deadheat.queueing.counting import chance, counts, halves_without_each, total
+from deadheat.queueing import IterationLaw, counting
 
-Loads = IntArray
 SURVIVALS = (0.999, 0.9, 0.5, 0.1, 1e-2, 1e-4, 1e-7)  # of T_itr, where the panels of the time grid end
 TRIED = 3  # additions tried in a round: the best exchange is among them but for rare ties
 LEAST_GAIN = 1e-7  # of E[T_itr]; below it the grid decides, not the split
@@ -26,7 +21,8 @@ LEAST_GAIN = 1e-7  # of E[T_itr]; below it the grid decides, not the split
 def fastest(cluster: Cluster, spec: CodeSpec, gamma: float = 1.0) -> Split:
     """The split with the least mean iteration under purging that exchanges of single tasks reach.
 
-    It starts from Theorem 2's split and from that which would be best without chance, and is never worse than either.
+    It starts from Theorem 2's split and from the best one for tasks that all take their mean, and is never worse than
+    either.
     """
     start = split(cluster, spec, gamma)
     tasks = cluster.tasks(spec)
@@ -40,11 +36,11 @@ def fastest(cluster: Cluster, spec: CodeSpec, gamma: float = 1.0) -> Split:
     return Split(spec, loads, loads.astype(float), start.theta, gamma, "fastest")
 
 
-def _earliest(tasks: Cluster, total: int) -> Loads:
+def _earliest(tasks: Tasks, total: int) -> IntArray:
     """Give each next task to whoever would finish it first if every task took its mean."""
     m, c, most = tasks.pace, tasks.ready, np.minimum(caps(tasks), total)
 
-    def done(by: float) -> Loads:
+    def done(by: float) -> IntArray:
         return np.asarray(np.minimum(np.floor(np.maximum(by - c, 0.0) / m), most), np.int64)
 
     low, high = 0.0, 2 * float((c + total * m).max())
@@ -61,7 +57,7 @@ def _earliest(tasks: Cluster, total: int) -> Loads:
 class _Search:
     """Exchanges of single tasks on one grid of times."""
 
-    def __init__(self, tasks: Cluster, critical: int, loads: Loads) -> None:
+    def __init__(self, tasks: Tasks, critical: int, loads: IntArray) -> None:
         law = IterationLaw(tasks, loads, critical)
         ends = np.unique([0.0, *law.quantile([1 - s for s in SURVIVALS])])
         nodes, weights = np.polynomial.legendre.leggauss(8)
@@ -72,8 +68,7 @@ class _Search:
         self._mean = law.mean
         self._rows: dict[int, Array] = {}
 
-    def run(self, loads: Loads) -> Loads:
-        """Exchange while it pays."""
+    def run(self, loads: IntArray) -> IntArray:
         current = loads.copy()
         for _ in range(int(loads.sum())):
             better = self._exchange(current)
@@ -82,7 +77,7 @@ class _Search:
             current = better
         return current
 
-    def _exchange(self, loads: Loads) -> Loads | None:
+    def _exchange(self, loads: IntArray) -> IntArray | None:
         """The best exchange among the most promising additions, or None where none pays."""
         room = np.flatnonzero(loads < self._limits)
         gains = np.zeros(loads.size)
@@ -100,33 +95,31 @@ class _Search:
                 best[p] -= 1
         return best
 
-    def _prices(self, loads: Loads, extra: int) -> Array:
+    def _prices(self, loads: IntArray, extra: int) -> Array:
         """For each worker what its last task (extra = 0) or one more (extra = 1) takes off E[T_itr]."""
         busy = np.flatnonzero(loads > 0).tolist()
-        tables = [counts(self._done(p, int(loads[p]))) for p in busy]
-        others = dict(zip(busy, halves_without_each(tables, self._critical), strict=True))
+        tables = [counting.counts(self._done(p, int(loads[p]))) for p in busy]
+        others = dict(zip(busy, counting.halves_without_each(tables, self._critical), strict=True))
         if extra and len(busy) < loads.size:  # for an idle worker the others are all
-            everyone = total(tables, self._critical), np.ones((self._times.size, 1))
+            everyone = counting.total(tables, self._critical), np.ones((self._times.size, 1))
             others |= {p: everyone for p in range(loads.size) if p not in others}
         prices = np.zeros(loads.size)
         for p, halves in others.items():
             count = int(loads[p]) + extra
             missing = self._critical - count
             if missing >= 0:
-                prices[p] = float((self._done(p, count)[count - 1] * chance(halves, missing)) @ self._weights)
+                price = self._done(p, count)[count - 1] * counting.chance(halves, missing)
+                prices[p] = float(price @ self._weights)
         return prices
 
     def _done(self, p: int, most: int) -> Array:
         """Rows of P(N_p(t) >= j), j = 1 ... most, on the grid; kept, and grown when more are asked for."""
         rows = self._rows.get(p)
         if rows is None or len(rows) < most:
-            upto = most + 4
-            since = self._times - self._tasks.comm[p]
-            shared_chunks = self._tasks.shared_chunks
-            table = sums_of(
-                self._tasks.laws[p], upto + shared_chunks, float(max(since.max(), 0.0)) + float(self._tasks.mean[p])
-            )
-            by = results_by(table, upto, shared_chunks, self._tasks.seconds_per_task, 1.0, np.maximum(since, 0.0))
-            rows = np.where(since >= 0, by, 0.0)
-            self._rows[p] = rows
+            tasks, upto = self._tasks, most + 4
+            since = self._times - tasks.comm[p]
+            latest = float(max(since.max(), 0.0)) + float(tasks.mean[p])
+            table = laws.sums_of(tasks.laws[p], upto + tasks.shared_chunks, latest)
+            done = laws.results_by(table, upto, np.maximum(since, 0.0), tasks.shared_chunks, tasks.seconds_per_task)
+            self._rows[p] = rows = np.where(since >= 0, done, 0.0)
         return rows[:most]

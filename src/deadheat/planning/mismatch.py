@@ -1,7 +1,5 @@
 """How far the workers are from finishing together: the variance of their scores (eq. mismatch)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from deadheat.model import Cluster, Split, assignment_moments

@@ -1,29 +1,27 @@
-"""Split policies by name: a new one is a new function of cluster, spec and gamma, and one line here."""
+"""Split policies: who gets how much, by function and by name; a user registers her own."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Mapping
-
-from deadheat.errors import BadInput, nearest
-from deadheat.model import Cluster, CodeSpec, Split
+from deadheat.model import Registry
+from deadheat.planning.choose import choose
 from deadheat.planning.fastest import fastest
 from deadheat.planning.hcmm import hcmm
+from deadheat.planning.mismatch import mismatch
 from deadheat.planning.proportional import proportional
-from deadheat.planning.split import split
+from deadheat.planning.ratio import in_ratio
+from deadheat.planning.recruit import Recruitment, Unreachable, recruit
+from deadheat.planning.score import Moments, Quantile
+from deadheat.planning.split import Policy, split
 from deadheat.planning.uniform import uniform
 
-Policy = Callable[[Cluster, CodeSpec, float], Split]
-POLICIES: Mapping[str, Policy] = {
-    "optimal": split,
-    "fastest": fastest,
-    "uniform": uniform,
-    "proportional": proportional,
-    "hcmm": hcmm,
-}
+__all__ = [
+    "POLICIES", "Moments", "Policy", "Quantile", "Recruitment", "Unreachable", "choose", "fastest", "hcmm", "in_ratio",
+    "mismatch", "policy", "proportional", "recruit", "register", "split", "uniform",
+]  # fmt: skip
 
-
-def policy(name: object) -> Policy:
-    """The policy of that name, or BadInput with the nearest one."""
-    if not isinstance(name, str) or name not in POLICIES:
-        raise BadInput("split.policy", name, "no such policy", nearest(str(name), POLICIES))
-    return POLICIES[name]
+POLICIES: Registry[Policy] = Registry(
+    what="policy",
+    field="split.policy",
+    group="deadheat.policies",
+    builtin={"optimal": split, "fastest": fastest, "uniform": uniform, "proportional": proportional, "hcmm": hcmm},
+)
+policy = POLICIES.find
+register = POLICIES.register  # of a name and a function of cluster, spec and gamma that gives a split

@@ -1,11 +1,9 @@
 """In proportion to speed: what heterogeneity-aware gradient coding does [1].
 
-It balances the time at work and forgets the distance c_p and the spread.
+It balances the time at work and takes no account of c_p and of the spread.
 
 [1] Wang, Guo, Tang, Li, Li, Heterogeneity-aware gradient coding for straggler tolerance, ICDCS 2019.
 """
-
-from __future__ import annotations
 
 from deadheat.model import Cluster, CodeSpec, Split
 from deadheat.planning.ratio import by_weight

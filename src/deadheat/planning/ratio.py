@@ -1,20 +1,18 @@
 """Tasks in a proportion that is known beforehand, within what each worker can hold."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
 
 from deadheat.errors import BadInput, finite
-from deadheat.model import Array, Cluster, CodeSpec, Split
+from deadheat.model import Array, Cluster, CodeSpec, Split, Tasks
 from deadheat.planning.equalise import require_room
 from deadheat.planning.rounding import apportion
 from deadheat.planning.score import Moments
 
 
 def in_ratio(cluster: Cluster, spec: CodeSpec, ratio: Sequence[float], gamma: float = 1.0) -> Split:
-    """Tasks in the proportion given, such as [3, 2, 1]: one's own knowledge instead of the theorem's."""
+    """Tasks in the proportion given, such as [3, 2, 1]: the caller's knowledge instead of the theorem."""
     if len(ratio) != len(cluster):
         problem = f"{len(ratio)} numbers for {len(cluster)} workers"
         raise BadInput("ratio", list(ratio), problem, "give one number per worker, 0 for none")
@@ -31,8 +29,8 @@ def by_weight(cluster: Cluster, spec: CodeSpec, weights: Array, gamma: float, po
     return Split(spec, apportion(shares, spec.total), shares, gamma=Moments(gamma).gamma, policy=policy)
 
 
-def caps(tasks: Cluster) -> Array:
-    """The most whole tasks that each worker can hold; the cluster's unit is one task."""
+def caps(tasks: Tasks) -> Array:
+    """The most whole tasks that each worker can hold."""
     return np.asarray(np.maximum(np.floor(tasks.capacity * (1 + 1e-12)) - tasks.shared_chunks, 0.0))
 
 

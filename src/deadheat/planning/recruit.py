@@ -6,16 +6,12 @@ even with all the spares still open it does not suffice; that takes for granted 
 holds up to the rounding of loads.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from deadheat.errors import BadInput, DeadheatError, finite
-from deadheat.model import Cluster, CodeSpec, Overhead, Split, Stream, Switching, Worker
-from deadheat.model.overhead import NONE
-from deadheat.planning.policies import Policy
-from deadheat.planning.split import split
+from deadheat.model import NONE, Cluster, CodeSpec, Overhead, Split, Stream, Switching, Worker
+from deadheat.planning.split import Policy, split
 from deadheat.queueing import Forecast, forecast
 
 MOST_FORECASTS = 1000

@@ -1,14 +1,13 @@
 """Whole loads from real shares: largest remainder first, ties to the earlier worker."""
 
-from __future__ import annotations
-
 import numpy as np
-from numpy.typing import NDArray
+
+from deadheat.model import Array, IntArray
 
 DIGITS = 9  # remainders that agree so far are a tie, whatever the order in which the workers were summed
 
 
-def apportion(shares: NDArray[np.float64], total: int) -> NDArray[np.int64]:
+def apportion(shares: Array, total: int) -> IntArray:
     """Whole loads that sum to `total`, each within one task of its share; shares must sum to `total`."""
     nearly = np.round(shares, DIGITS)  # 2.9999999999 is 3
     whole = np.floor(nearly)

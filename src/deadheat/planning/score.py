@@ -7,14 +7,13 @@ loads and the loads at which a worker's score exceeds that of an empty assignmen
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
 
 from deadheat.errors import BadInput, finite
-from deadheat.model import Array, BoolArray, Cluster, special
-from deadheat.model.assignment import start_scores
+from deadheat.model import Array, BoolArray, Tasks, special, start_scores
 
 
 class Curve(Protocol):
@@ -35,10 +34,10 @@ class Curve(Protocol):
 
 
 class Score(Protocol):
-    """What to balance: knows its curves for a cluster whose unit of work is one task."""
+    """What to balance: it knows its curves for the tasks of a code."""
 
-    def on(self, cluster: Cluster) -> Curve:
-        """The scores of that cluster's assignments."""
+    def on(self, tasks: Tasks) -> Curve:
+        """The scores of the workers' assignments."""
 
 
 @dataclass(frozen=True)
@@ -50,10 +49,10 @@ class Moments:
     def __post_init__(self) -> None:
         finite("gamma", self.gamma, "give a weight in 1/second, 0 for the mean alone", least=0.0)
 
-    def on(self, cluster: Cluster) -> MomentsCurve:
-        """a = c + gamma c^2, b = m + 2 gamma c m + gamma sigma^2 and gamma m^2 (opt2); what leads joins the shift c."""
-        m, s, c, gamma = cluster.pace, cluster.std, cluster.ready, self.gamma
-        return MomentsCurve(start_scores(cluster, gamma), m + gamma * (2 * c * m + s**2), gamma * m**2)
+    def on(self, tasks: Tasks) -> MomentsCurve:
+        """a = c + gamma c^2, b = m + 2 gamma c m + gamma sigma^2 and gamma m^2 (opt2); shared chunks add to c."""
+        m, s, c, gamma = tasks.pace, tasks.std, tasks.ready, self.gamma
+        return MomentsCurve(start_scores(tasks, gamma), m + gamma * (2 * c * m + s**2), gamma * m**2)
 
 
 @dataclass(frozen=True)
@@ -65,7 +64,6 @@ class MomentsCurve:
     bend: Array
 
     def rise(self, loads: Array) -> Array:
-        """b kappa + gamma m^2 kappa^2."""
         return loads * (self.slope + self.bend * loads)
 
     def loads(self, rise: Array) -> tuple[Array, Array]:
@@ -75,7 +73,6 @@ class MomentsCurve:
         return 2 * x / (self.slope + root), (rise > 0) / root
 
     def of(self, workers: BoolArray) -> MomentsCurve:
-        """Some of the workers."""
         return MomentsCurve(self.start[workers], self.slope[workers], self.bend[workers])
 
 
@@ -94,43 +91,32 @@ class Quantile:
         if self.level >= 1:
             raise BadInput("quantile", self.level, "must be below 1", "give a probability such as 0.9")
 
-    def on(self, cluster: Cluster) -> QuantileCurve:
-        """The shift, and the mean and variance of a task."""
+    def on(self, tasks: Tasks) -> QuantileCurve:
         return QuantileCurve(
-            cluster.comm,
-            cluster.mean,
-            cluster.std**2,
-            self.level,
-            np.full(len(cluster), float(cluster.shared_chunks)),
-            cluster.seconds_per_task,
+            self.level, tasks.comm, tasks.mean, tasks.std**2, tasks.shared_chunks, tasks.seconds_per_task
         )
 
 
 @dataclass(frozen=True)
 class QuantileCurve:
-    """c_p + the quantile of a gamma law of shape kappa m^2/sigma^2 and scale sigma^2/m, kappa tasks and what leads."""
+    """c_p + the quantile of a gamma law of shape k m^2/sigma^2 and scale sigma^2/m, k = kappa + shared_chunks."""
 
+    level: float
     comm: Array
     mean: Array
     var: Array
-    level: float
-    shared_chunks: Array
+    shared_chunks: int
     seconds_per_task: float
 
     @property
     def start(self) -> Array:
-        """The distance and what leads."""
         return self.comm + self._quantile(self.shared_chunks)
 
     def rise(self, loads: Array) -> Array:
-        """The quantile of kappa tasks in a row, behind what leads."""
-        return (
-            self._quantile(loads + self.shared_chunks)
-            - self._quantile(self.shared_chunks)
-            + loads * self.seconds_per_task
-        )
+        together = self._quantile(loads + self.shared_chunks)
+        return together - self._quantile(self.shared_chunks) + loads * self.seconds_per_task
 
-    def _quantile(self, count: Array) -> Array:
+    def _quantile(self, count: Array | int) -> Array:
         m, v = self.mean, self.var
         with np.errstate(divide="ignore", invalid="ignore"):
             random = np.asarray(special.gammaincinv(count * m**2 / v, self.level) * (v / m))
@@ -153,12 +139,5 @@ class QuantileCurve:
         return kappa, (x > 0) / np.maximum(slope, 1e-300)
 
     def of(self, workers: BoolArray) -> QuantileCurve:
-        """Some of the workers."""
-        return QuantileCurve(
-            self.comm[workers],
-            self.mean[workers],
-            self.var[workers],
-            self.level,
-            self.shared_chunks[workers],
-            self.seconds_per_task,
-        )
+        columns = {name: getattr(self, name)[workers] for name in ("comm", "mean", "var")}
+        return replace(self, **columns)

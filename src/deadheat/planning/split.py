@@ -1,8 +1,6 @@
 """The split of an iteration's tasks over the workers: Theorem 2, or the balance of another score."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from deadheat.errors import BadInput
 from deadheat.model import Cluster, CodeSpec, Split
@@ -10,6 +8,8 @@ from deadheat.planning.equalise import equalise
 from deadheat.planning.ratio import caps, in_ratio
 from deadheat.planning.rounding import apportion
 from deadheat.planning.score import Moments, Score
+
+Policy = Callable[[Cluster, CodeSpec, float], Split]  # of cluster, spec and gamma
 
 
 def split(

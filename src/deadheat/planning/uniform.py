@@ -1,6 +1,4 @@
-"""The same for all: what one does who knows nothing of the workers."""
-
-from __future__ import annotations
+"""The uniform split: the same for all workers, the paper's baseline."""
 
 import numpy as np
 
@@ -9,5 +7,5 @@ from deadheat.planning.ratio import by_weight
 
 
 def uniform(cluster: Cluster, spec: CodeSpec, gamma: float = 1.0) -> Split:
-    """The same number of tasks for every worker (as near as whole numbers and capacities allow): the baseline."""
+    """The same number of tasks for every worker (as near as whole numbers and capacities allow)."""
     return by_weight(cluster, spec, np.ones(len(cluster)), gamma, "uniform")

@@ -1,22 +1,20 @@
 """What no split can beat: the paper's bound, the same in a queue, and a genie's."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
 
-from deadheat.model import Cluster, CodeSpec, Stream, Switching
-from deadheat.model.laws import Deterministic, Gamma, ShiftedExponential, Weibull
-from deadheat.queueing.forecast import Forecast, of_loads
+from deadheat.model import Cluster, CodeSpec, Stream, Switching, Tasks, laws, require_tasks
+from deadheat.queueing.forecast import Forecast, of_law
+from deadheat.queueing.iteration_law import IterationLaw
 from deadheat.queueing.waiting import mean_delay
 
-NEW_BETTER_THAN_USED = (Gamma, Weibull, Deterministic, ShiftedExponential)  # while std <= mean
+NEW_BETTER_THAN_USED = (laws.Gamma, laws.Weibull, laws.Deterministic, laws.ShiftedExponential)  # while std <= mean
 
 
 @dataclass(frozen=True)
 class Bound:
-    """The paper's ideal: one server as fast as all workers together, at their average distance.
+    """The paper's ideal: one server as fast as all workers together, with their average comm.
 
     service: eq. (LB), the seconds of service of a job. delay: the same service time put through the queue, which is
     what the paper's printed 42.04 s contains (erratum).
@@ -29,21 +27,22 @@ class Bound:
 def lower_bound(cluster: Cluster, spec: CodeSpec, stream: Stream) -> Bound:
     """D_L = I (K/sum_p 1/E[T_p] + (1/P) sum_p c_p), without and with waiting (eq. LB).
 
-    It averages the shifts of ALL workers, so a worker that is far away and never used raises it above delays that are
-    reached: there `genie_bound` is the one to trust.
+    It averages the c_p of ALL workers, so one that is never used because its c_p is large raises it above delays that
+    are reached: there `genie_bound` is the one to trust.
     """
     speed = float((1 / cluster.tasks(spec).pace).sum())
     service = stream.iterations * (spec.critical / speed + float(cluster.comm.mean()))
     return Bound(service, mean_delay(stream, service, 0.0))
 
 
-def fluid_bound(tasks: Cluster, critical: int) -> float:
+def fluid_bound(tasks: Tasks, critical: int) -> float:
     """A time below which no split or schedule brings the mean of an iteration: min_p c_p + K/sum_p 1/E[T_p].
 
     A task in hand has at most its mean still to go where it is new better than used (no more spread than an
     exponential, no heavy tail), so by Wald's identity a worker finishes at most E[T - c_p]/E[T_p] tasks on average.
     For other laws there is no such bound, and this is 0.
     """
+    require_tasks(tasks)
     light = tasks.std <= (1 + 1e-9) * tasks.mean
     if not (light.all() and all(isinstance(law, NEW_BETTER_THAN_USED) for law in tasks.laws)):
         return 0.0
@@ -55,4 +54,5 @@ def genie_bound(cluster: Cluster, spec: CodeSpec, stream: Stream, condition: Swi
 
     No static split, redundancy or schedule of the same tasks ends an iteration sooner.
     """
-    return of_loads(cluster, np.full(len(cluster), spec.critical), spec, stream, condition=condition)
+    loads = np.full(len(cluster), spec.critical)
+    return of_law(IterationLaw(cluster.tasks(spec), loads, spec.critical, condition=condition), stream)

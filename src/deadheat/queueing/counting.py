@@ -5,8 +5,6 @@ probabilities has one row per t and one column per count. Tables are merged by c
 shortest first), and counts of K or more are dropped, since the question is always whether the total is below K.
 """
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Sequence
 

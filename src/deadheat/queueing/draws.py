@@ -9,8 +9,6 @@ two convolutions a step on a lattice of waits. S is a gamma law with the service
 iterations), A one with the stream's: exact for Poisson arrivals.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 
@@ -18,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.errors import whole
-from deadheat.model import Array, Stream, special
+from deadheat.model import Array, Interval, Stream, special
 
 Spectrum = NDArray[np.complex128]
 CELLS_PER_SPREAD = 16  # lattice points to one standard deviation of S - A: adds 0.1 % to its variance
@@ -30,10 +28,10 @@ SURE = 5.0  # drift beyond this many standard deviations: an unstable queue is n
 
 @dataclass(frozen=True)
 class Draw:
-    """The average delay of `jobs` successive jobs that find the system empty: mean, standard deviation, 95 % range.
+    """The average delay of `jobs` successive jobs that find the system empty: mean and standard deviation.
 
-    The range is that of a lognormal above `floor`, the service time that no average falls below: averages of delays
-    lean to the right.
+    Its law is a lognormal above `floor`, the service time that no average falls below: averages of delays lean to the
+    right.
     """
 
     jobs: int
@@ -42,14 +40,17 @@ class Draw:
     floor: float = 0.0
 
     @property
+    def interval(self) -> Interval:
+        """The mean, and the ends between which 95 % of the draws lie."""
+        return Interval(self.mean, self.quantile(0.025), self.quantile(0.975))
+
+    @property
     def low(self) -> float:
-        """2.5 % of the draws are lower."""
-        return self.quantile(0.025)
+        return self.interval.low
 
     @property
     def high(self) -> float:
-        """2.5 % of the draws are higher."""
-        return self.quantile(0.975)
+        return self.interval.high
 
     def quantile(self, level: float) -> float:
         """The value that a draw stays below with this probability."""
@@ -72,29 +73,29 @@ class Draw:
 def draw(stream: Stream, service_mean: float, service_std: float, jobs: int) -> Draw:
     """What the average delay of the first `jobs` jobs will be, in a stable queue or an unstable one."""
     jobs = whole("jobs", jobs, "give the number of jobs")
-    drift = service_mean - stream.interarrival_mean
-    spread = math.hypot(service_std, stream.interarrival_std)
+    drift, spread = _drift_and_spread(stream, service_mean, service_std)
     if drift <= -NEVER_WAITS * spread or (drift <= 0 and spread <= 1e-9 * service_mean):
         return Draw(jobs, service_mean, service_std / math.sqrt(jobs))  # every job is done before the next arrives
     if drift >= 0 and drift * math.sqrt(jobs) >= SURE * spread:
-        return _never_empty(jobs, service_mean, service_std, drift, spread)
+        return _never_empty(stream, service_mean, service_std, jobs)
     steps = min(jobs, STEPS) if drift < 0 else jobs
     first, second, more = _moments(stream, service_mean, service_std, steps)
     rest = jobs - steps
-    mean = (first + rest * more[0]) / jobs
-    return Draw(
-        jobs,
-        mean,
-        math.sqrt(max(second + rest * more[1], 0.0)) / jobs,
-        max(service_mean - 3 * service_std / jobs**0.5, 0.0),
-    )
+    mean, std = (first + rest * more[0]) / jobs, math.sqrt(max(second + rest * more[1], 0.0)) / jobs
+    return Draw(jobs, mean, std, floor=max(service_mean - 3 * service_std / jobs**0.5, 0.0))
 
 
-def _never_empty(jobs: int, service_mean: float, service_std: float, drift: float, spread: float) -> Draw:
+def _drift_and_spread(stream: Stream, service_mean: float, service_std: float) -> tuple[float, float]:
+    """Mean and standard deviation of S - A."""
+    return service_mean - stream.interarrival_mean, math.hypot(service_std, stream.interarrival_std)
+
+
+def _never_empty(stream: Stream, service_mean: float, service_std: float, jobs: int) -> Draw:
     """Far from stable: waits are a random walk, and the average is E[T_s] + (E[T_s] - E[T_a])(J-1)/2.
 
     The walk starts anew at 0 in its first steps; that lifts it by spread^2/(2 drift), as for a Brownian motion.
     """
+    drift, spread = _drift_and_spread(stream, service_mean, service_std)
     left = np.arange(jobs - 1, 0, -1) / jobs  # the part of the average that each step stays in
     mean = service_mean + drift * (jobs - 1) / 2 + spread**2 / (2 * drift) * (jobs > 1)
     return Draw(jobs, mean, math.sqrt(spread**2 * float(left @ left) + service_std**2 / jobs))
@@ -104,8 +105,7 @@ def _moments(
     stream: Stream, service_mean: float, service_std: float, steps: int
 ) -> tuple[float, float, tuple[float, float]]:
     """Mean and variance of the sum of `steps` delays from an empty system, and what one more step adds to each."""
-    drift = service_mean - stream.interarrival_mean
-    spread = math.hypot(service_std, stream.interarrival_std)
+    drift, spread = _drift_and_spread(stream, service_mean, service_std)
     reach = 10 * spread * math.sqrt(steps) + max(drift, 0.0) * steps
     if drift < 0:
         reach = min(reach, 20 * spread**2 / -drift + 10 * spread)  # waits fall off like exp(2 drift w/spread^2)

@@ -1,15 +1,10 @@
 """What to expect of a split: iteration, service and delay, and whether the queue is stable."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 
-from numpy.typing import ArrayLike
-
 from deadheat.errors import BadInput
-from deadheat.model import Cluster, CodeSpec, Overhead, Split, Stream, Switching
-from deadheat.model.overhead import NONE
+from deadheat.model import NONE, Cluster, Overhead, Split, Stream, Switching
 from deadheat.queueing.draws import Draw, draw
 from deadheat.queueing.iteration_law import IterationLaw
 from deadheat.queueing.waiting import mean_delay, service_moments
@@ -70,22 +65,22 @@ def forecast(
     if not isinstance(purge, bool):
         raise BadInput("purge", purge, "theory knows purging at once or not at all", "give True or False, or simulate")
     split.must_fit(len(cluster))
-    return of_loads(cluster, split.loads, split.spec, stream, purge, overhead, condition)
+    tasks, critical = cluster.tasks(split.spec), split.spec.critical
+    return of_law(IterationLaw(tasks, split.loads, critical, purge, condition), stream, overhead)
 
 
-def of_loads(
-    cluster: Cluster,
-    loads: ArrayLike,
-    spec: CodeSpec,
-    stream: Stream,
-    purge: bool = True,
-    overhead: Overhead = NONE,
-    condition: Switching | None = None,
-) -> Forecast:
-    """The forecast for any loads, also such that do not sum to K*Omega."""
-    law = IterationLaw(cluster.tasks(spec), loads, spec.critical, purge, condition)
+def of_law(law: IterationLaw, stream: Stream, overhead: Overhead = NONE) -> Forecast:
+    """The forecast for iterations of a law."""
     iteration = law.mean + overhead.total
     mean, std = service_moments(stream.iterations, iteration, law.std)
     utilisation = mean / stream.interarrival_mean
-    delay = mean_delay(stream, mean, std) if utilisation < 1 else math.inf
-    return Forecast(iteration, law.std, mean, std, utilisation, delay, stream, law)
+    return Forecast(
+        iteration_mean=iteration,
+        iteration_std=law.std,
+        service_mean=mean,
+        service_std=std,
+        utilisation=utilisation,
+        delay=mean_delay(stream, mean, std) if utilisation < 1 else math.inf,
+        stream=stream,
+        law=law,
+    )

@@ -5,8 +5,6 @@ With purging it ends when K results are in: P(T_itr > t) = P(sum_p N_p(t) < K), 
 finished by t, at most kappa_p. The paper does not give that law; it is exact for independent tasks.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from functools import cached_property
@@ -15,9 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deadheat.errors import BadInput
-from deadheat.model import Array, Cluster, IntArray, Split, Switching
-from deadheat.model.laws import Law, Sums, results_by, sums_of
-from deadheat.queueing.counting import counts, total, without_each
+from deadheat.model import Array, Cluster, IntArray, Law, Split, Switching, Tasks, laws, require_tasks
+from deadheat.queueing import counting
 from deadheat.queueing.quadrature import Integrals, integrate
 
 TOLERANCE = 1e-9  # of the moments, for each panel of the quadrature
@@ -32,31 +29,27 @@ CHUNK = 4_000_000  # table entries at a time, to bound memory
 
 
 class IterationLaw:
-    """The law of T_itr for whole loads on a cluster whose unit of work is one task.
+    """The law of T_itr for whole loads of tasks.
 
     mean, std: its moments; error: how many seconds the mean may be off (quadrature and convolution).
     condition: each worker is slow for this whole iteration, or not, whatever the others do.
     """
 
     def __init__(
-        self,
-        tasks: Cluster,
-        loads: ArrayLike,
-        critical: int,
-        purge: bool = True,
-        condition: Switching | None = None,
+        self, tasks: Tasks, loads: ArrayLike, critical: int, purge: bool = True, condition: Switching | None = None
     ) -> None:
+        require_tasks(tasks)
         if condition is not None and not condition.independent:
             problem = "theory knows states that are finite and new in every iteration"
             raise BadInput("condition", condition, problem, "give leave = 1 - enter, or simulate")
-        given = np.asarray(loads, np.int64)
-        if given.shape != (len(tasks),):
-            problem = f"{given.size} loads for {len(tasks)} workers"
-            raise BadInput("loads", given.tolist(), problem, "give one load per worker")
-        if given.sum() < critical:
-            raise BadInput("loads", int(given.sum()), f"fewer than the {critical} tasks needed", "raise the loads")
-        self._busy = np.flatnonzero(given > 0)
-        self._loads = given[self._busy]
+        counts = np.asarray(loads, np.int64)
+        if counts.shape != (len(tasks),):
+            problem = f"{counts.size} loads for {len(tasks)} workers"
+            raise BadInput("loads", counts.tolist(), problem, "give one load per worker")
+        if counts.sum() < critical:
+            raise BadInput("loads", int(counts.sum()), f"fewer than the {critical} tasks needed", "raise the loads")
+        self._busy = np.flatnonzero(counts > 0)
+        self._loads = counts[self._busy]
         self._shared_chunks, self._seconds_per_task = tasks.shared_chunks, tasks.seconds_per_task
         self._ready, self._pace = tasks.ready[self._busy], tasks.pace[self._busy]
         # The chance of each state, and how many times slower a worker is in it.
@@ -68,10 +61,8 @@ class IterationLaw:
         self._laws = [tasks.laws[p] for p in self._busy]
         self._workers = len(tasks)
         self.critical = int(critical)
-        self.purge = purge and self.critical < given.sum()  # all are needed: the K-th result is the last
+        self.purge = purge and self.critical < counts.sum()  # all are needed: the K-th result is the last
         self._sums = self._prepare()
-
-    # The survival function
 
     def sf(self, t: ArrayLike) -> Array:
         """P(T_itr > t)."""
@@ -92,30 +83,23 @@ class IterationLaw:
             raise BadInput("level", level, "a quantile needs a probability", "give numbers between 0 and 1")
         return np.reshape([self._locate(1 - q) for q in wanted.ravel()], wanted.shape)
 
-    # Its moments
-
     @property
     def mean(self) -> float:
         """E[T_itr]."""
-        start, found = self._moments
-        return start + float(found.first)
-
-    @property
-    def var(self) -> float:
-        """Var[T_itr], computed from the left end of the law so that a narrow one keeps its digits."""
-        _, found = self._moments
-        return max(float(found.second - found.first**2), 0.0)
+        start, integrals = self._moments
+        return start + float(integrals.first)
 
     @property
     def std(self) -> float:
         """The standard deviation of T_itr; none where it is below what the quadrature can tell."""
-        found = math.sqrt(self.var)
-        return found if found > LEAST_SPREAD * self.mean else 0.0
+        _, integrals = self._moments  # from the left end of the law, so that a narrow one keeps its digits
+        std = math.sqrt(max(float(integrals.second - integrals.first**2), 0.0))
+        return std if std > LEAST_SPREAD * self.mean else 0.0
 
     @property
     def error(self) -> float:
         """How far the mean may be off."""
-        return float(self._moments[1].first_error) + 10 * TOLERANCE * self.mean + sum(s.distance for s in self._sums)
+        return float(self._moments[1].first_error) + 10 * TOLERANCE * self.mean + sum(s.mean_error for s in self._sums)
 
     @cached_property
     def busy(self) -> Array:
@@ -124,8 +108,6 @@ class IterationLaw:
         ends = np.unique([0.0, self._origin, *self.quantile([0.5, 0.99, 1 - BODY])])
         part[self._busy] = integrate(self._occupied, ends, 1e-4).first / self.mean
         return np.minimum(part, 1.0)
-
-    # How it is computed
 
     @cached_property
     def _origin(self) -> float:
@@ -145,12 +127,12 @@ class IterationLaw:
     @cached_property
     def _moments(self) -> tuple[float, Integrals]:
         """A time before which the iteration is never over, and the integrals from there on."""
-        start, found = self._origin, self._integrate(self._origin)
-        if found.second - found.first**2 < (NARROW * (start + found.first)) ** 2:
+        start, integrals = self._origin, self._integrate(self._origin)
+        if integrals.second - integrals.first**2 < (NARROW * (start + integrals.first)) ** 2:
             # The variance is the difference of two squares: from the law's own left end it keeps its digits.
             start = self._locate(1 - FAR)
-            found = self._integrate(start)
-        return start, found
+            integrals = self._integrate(start)
+        return start, integrals
 
     def _integrate(self, start: float) -> Integrals:
         """The integrals from `start` on: panels to the middle of the law, then doublings until nothing is left."""
@@ -163,17 +145,17 @@ class IterationLaw:
             light = left * (ends[-1] - start) ** 2 <= 1e-2 * TOLERANCE * width**2
             if light or left < FAR:
                 break
-        found = integrate(self.sf, np.concatenate([np.linspace(start, ends[0], 4), ends[1:]]), TOLERANCE)
-        return found if light else self._with_power_tail(found, start, np.array(ends[-3:]))
+        integrals = integrate(self.sf, np.concatenate([np.linspace(start, ends[0], 4), ends[1:]]), TOLERANCE)
+        return integrals if light else self._with_power_tail(integrals, start, np.array(ends[-3:]))
 
-    def _with_power_tail(self, found: Integrals, start: float, ends: Array) -> Integrals:
+    def _with_power_tail(self, integrals: Integrals, start: float, ends: Array) -> Integrals:
         """Add what lies beyond: a power's contributions over doublings fall by one ratio, a geometric series."""
         before, after = (integrate(self.sf, ends[i : i + 2], 1e-6) for i in (0, 1))
         lever = 2 * (ends - start)
         firsts = before.first, after.first
         seconds = before.second + lever[0] * before.first, after.second + lever[1] * after.first
         rest = [float(b * (b / a) / (1 - b / a)) if 0 < b < a else 0.0 for a, b in (firsts, seconds)]
-        return Integrals(*(a + b for a, b in zip(found, (*rest, *rest), strict=True)))
+        return Integrals(*(a + b for a, b in zip(integrals, (*rest, *rest), strict=True)))
 
     def _fluid(self) -> float:
         """When the iteration would end if every task took its mean: the middle of the law, roughly."""
@@ -188,25 +170,24 @@ class IterationLaw:
             low, high = (middle, high) if placed < self.critical else (low, middle)
         return high
 
-    def _prepare(self) -> list[Sums]:
+    def _prepare(self) -> list[laws.Sums]:
         """The sums of every worker, up to a time by which the iteration is over but for BODY."""
-        horizon = self._fluid()
+        latest = self._fluid()
         for _ in range(8):
-            horizon *= 2
-            caps = self._caps(horizon)
-            known: dict[tuple[Law, int, float], Sums] = {}
+            latest *= 2
+            tables_by_key: dict[tuple[Law, int, float], laws.Sums] = {}
             tables = []
-            for law, cap, c in zip(self._laws, caps, self._comm, strict=True):
-                key = (law, int(cap), float(c))
-                if key not in known:
-                    known[key] = sums_of(law, int(cap), horizon - float(c))
-                tables.append(known[key])
-            if float(self._survival(np.array([horizon]), tables)[0]) < BODY or not any(s.error for s in tables):
+            for key in zip(self._laws, self._caps(latest).tolist(), self._comm.tolist(), strict=True):
+                law, cap, comm = key
+                if key not in tables_by_key:
+                    tables_by_key[key] = laws.sums_of(law, cap, latest - comm)
+                tables.append(tables_by_key[key])
+            if float(self._survival(np.array([latest]), tables)[0]) < BODY or not any(s.error for s in tables):
                 break
         return tables
 
     def _caps(self, latest: float) -> IntArray:
-        """Units of work (loads and what leads), cut to what can be finished by then with a probability above NEVER.
+        """Tasks' worth of work (loads and shared chunks), cut to what can be finished by then but for NEVER.
 
         A sum of j non-negative times is below j m - x with a probability of at most exp(-x^2/(2 j E[T^2])).
         """
@@ -218,40 +199,40 @@ class IterationLaw:
         root = (np.sqrt(width) + np.sqrt(width + 4 * self._mean * room)) / (2 * self._mean)
         return np.minimum(units, np.ceil(np.minimum(root**2, 2.0**62)).astype(np.int64) + 1)
 
-    def _finished(self, p: int, t: Array, tables: Sequence[Sums]) -> Array:
+    def _finished(self, p: int, t: Array, tables: Sequence[laws.Sums]) -> Array:
         """F_p(t): the probability that worker p has finished its whole assignment."""
         load = int(self._loads[p])
         since = np.maximum(t - self._comm[p] - load * self._seconds_per_task, 0.0)
-        found = sum(chance * tables[p].cdf(load + self._shared_chunks, since / slow) for chance, slow in self._states)
-        return np.where(t >= self._comm[p] + load * self._seconds_per_task, found, 0.0)
+        count = load + self._shared_chunks
+        finished = sum(chance * tables[p].cdf(count, since / slow) for chance, slow in self._states)
+        return np.where(t >= self._comm[p] + load * self._seconds_per_task, finished, 0.0)
 
-    def _survival(self, t: Array, tables: Sequence[Sums]) -> Array:
+    def _survival(self, t: Array, tables: Sequence[laws.Sums]) -> Array:
         if self.purge:
-            below = total(self._counts(t, tables), self.critical)
-            found = np.clip(below.sum(1), 0.0, 1.0)
-            return np.where(found < NOISE, 0.0, found)
+            below = counting.total(self._counts(t, tables), self.critical)
+            survival = np.clip(below.sum(1), 0.0, 1.0)
+            return np.where(survival < NOISE, 0.0, survival)
         product = np.ones(t.size)
         for p in range(len(self._loads)):
             product *= self._finished(p, t, tables)
         return 1 - product
 
-    def _counts(self, t: Array, tables: Sequence[Sums]) -> list[Array]:
+    def _counts(self, t: Array, tables: Sequence[laws.Sums]) -> list[Array]:
         """Each worker's table of counts, without those that nobody can have reached by the latest of t."""
         latest, caps = int(np.argmax(t)), self._caps(float(t.max()))
-        found = []
+        counts = []
         for p, cap in enumerate(caps):
             since, most = np.maximum(t - self._comm[p], 0.0), int(cap) - self._shared_chunks
-            if most <= 0:  # not even what leads can be done by then
-                found.append(counts(np.zeros((1, t.size))))
+            if most <= 0:  # not even the shared chunks can be done by then
+                counts.append(counting.counts(np.zeros((1, t.size))))
                 continue
-            by = (
-                results_by(tables[p], most, self._shared_chunks, self._seconds_per_task, slow, since)
-                for _, slow in self._states
+            rows = sum(
+                chance * laws.results_by(tables[p], most, since, self._shared_chunks, self._seconds_per_task, slow)
+                for chance, slow in self._states
             )
-            units = sum(chance * rows for (chance, _), rows in zip(self._states, by, strict=True))
-            done = np.where(t >= self._comm[p], units, 0.0)
-            found.append(counts(done[: max(np.count_nonzero(done[:, latest] > NEVER), 1)]))
-        return found
+            done = np.where(t >= self._comm[p], rows, 0.0)
+            counts.append(counting.counts(done[: max(np.count_nonzero(done[:, latest] > NEVER), 1)]))
+        return counts
 
     def _occupied(self, t: Array) -> Array:
         """Rows of P(worker p is not done and the iteration is not over at t), one for each busy worker."""
@@ -260,7 +241,7 @@ class IterationLaw:
             return np.array([1 - self._finished(p, t, self._sums) for p in range(len(self._loads))])
         tables = self._counts(t, self._sums)
         rows = []
-        for p, others in enumerate(without_each(tables, self.critical)):
+        for p, others in enumerate(counting.without_each(tables, self.critical)):
             if tables[p].shape[1] <= self._loads[p]:
                 rows.append(survival)  # it cannot be done by then
                 continue

@@ -1,7 +1,5 @@
 """Integrals of falling functions that are dear to evaluate: adaptive, many points and several functions at a time."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The delay of a job, from arrival to delivery, in a queue with one server: the cluster as a whole."""
 
-from __future__ import annotations
-
 import math
 
 from deadheat.model import Stream

@@ -1,28 +1,54 @@
-"""What does happen: the pure master, and the engines that give it time and workers."""
+"""What does happen: the driver of the master, workers on local processes and on Ray, runs and pools."""
 
-from deadheat.runtime.driver import Converged, Delivery, JobFailed, NobodyCame, NoWorkers
-from deadheat.runtime.engines.local import LocalEngine
-from deadheat.runtime.engines.ray import RayEngine, RayMissing
-from deadheat.runtime.job import Job
-from deadheat.runtime.measuring import Measured, measure
-from deadheat.runtime.pools import Pool
-from deadheat.runtime.runs import Run, run
-from deadheat.runtime.schedules import SCHEDULES
+from deadheat.runtime.checkpoint import Checkpoints
+from deadheat.runtime.chunk_program import ChunkProgram, LoadedChunks
+from deadheat.runtime.driver import Delivery, Driver, JobFailed, NobodyCame, NoWorkers
+from deadheat.runtime.emulation import Emulation, emulations
+from deadheat.runtime.engines.local_engine import LocalEngine
+from deadheat.runtime.engines.quota import NoQuotas
+from deadheat.runtime.engines.ray_engine import RayEngine, RayMissing
+from deadheat.runtime.event_log import BadLog, Replayed, replay
+from deadheat.runtime.in_series import in_series
+from deadheat.runtime.job import Converged, Job, Workable, code_of_sum, grouped
+from deadheat.runtime.measure import Measured, NothingMeasured, measure
+from deadheat.runtime.options import ENGINES, Options
+from deadheat.runtime.outcome import Compared, Outcome, WorkerReport
+from deadheat.runtime.pool import Pool
+from deadheat.runtime.run import Run, run
 
 __all__ = [
-    "SCHEDULES",
+    "ENGINES",
+    "BadLog",
+    "Checkpoints",
+    "ChunkProgram",
+    "Compared",
     "Converged",
     "Delivery",
+    "Driver",
+    "Emulation",
     "Job",
     "JobFailed",
+    "LoadedChunks",
     "LocalEngine",
     "Measured",
+    "NoQuotas",
     "NoWorkers",
     "NobodyCame",
+    "NothingMeasured",
+    "Options",
+    "Outcome",
     "Pool",
     "RayEngine",
     "RayMissing",
+    "Replayed",
     "Run",
+    "Workable",
+    "WorkerReport",
+    "code_of_sum",
+    "emulations",
+    "grouped",
+    "in_series",
     "measure",
+    "replay",
     "run",
-]
+]  # fmt: skip

@@ -16,61 +16,50 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.runtime.engine import Engine
-from deadheat.runtime.messages import (
+from deadheat.coding import codes
+from deadheat.scheduling import (
+    Cancel,
+    Compute,
+    Engine,
     Event,
     Failed,
     Finished,
+    Forget,
+    Install,
     Joined,
     Lost,
-    Open,
-    Order,
-    Shut,
+    Program,
     Stopped,
-    Supply,
+    Store,
     Ticket,
-    Void,
+    Token,
 )
-from deadheat.runtime.work import Token
 
 Make = Callable[[int], Engine]
 PATIENCE = 60.0  # seconds for anything to happen: a cluster may have to start
 
 
-class Echo:
-    """Work for the suite: returns the state with the task's number added, in its own time."""
+class Echo(Program):
+    """Returns the state with the task's number and its chunks' sums added, in its own time."""
 
-    def __init__(self, seconds: float = 0.0, size: int = 3) -> None:
-        self.seconds, self.size = seconds, size
-        self.state: Any = None
-        self.pieces: dict[int, Any] = {}
+    def __init__(self, seconds: float = 0.0, chunks: int = 0) -> None:
+        super().__init__(codes.uncoded(1))
+        self._seconds, self._count = seconds, chunks
+        self._state: Any = None
 
-    @property
-    def stock(self) -> dict[int, Any]:
-        """No data."""
-        return {}
-
-    def needs(self, task: int) -> tuple[int, ...]:
-        """Nothing."""
-        return ()
-
-    def store(self, number: int, piece: Any) -> None:
-        """Keep it beside the state."""
-        self.pieces[number] = piece
-
-    def begin(self, state: Any) -> None:
+    def begin(self, state: Any, iteration: int) -> None:
         """Keep the state."""
-        self.state = state
+        self._state = state
 
     def run(self, task: int, token: Token) -> Any:
         """Sleep in small steps, looking at the token; a negative task is an error."""
         if task < 0:
             raise ValueError(f"no task {task}")
-        until = time.perf_counter() + self.seconds
+        until = time.perf_counter() + self._seconds
         while time.perf_counter() < until:
             token.check()
             time.sleep(0.001)
-        return self.state + task + sum(map(np.sum, self.pieces.values()))
+        return self._state + task + sum(np.sum(self.chunk(place)) for place in range(self._count))
 
 
 @contextlib.contextmanager
@@ -100,8 +89,8 @@ def results_come_back(make: Make) -> None:
     with started(make, 2) as engine:
         ticket = Ticket(0, 0)
         for worker in (0, 1):
-            engine.send(worker, Open(0, Echo()))
-            engine.send(worker, Order(ticket, (3 * worker, 3 * worker + 1, 3 * worker + 2), np.arange(3.0)))
+            engine.send(worker, Install(0, Echo()))
+            engine.send(worker, Compute(ticket, (3 * worker, 3 * worker + 1, 3 * worker + 2), np.arange(3.0)))
         found = until(engine, 6, Finished)
         for worker in (0, 1):
             assert [e.task for e in found if e.worker == worker] == [3 * worker, 3 * worker + 1, 3 * worker + 2]
@@ -115,11 +104,11 @@ def large_arrays_are_whole(make: Make) -> None:
     """States and results of several megabytes, iteration after iteration."""
     with started(make, 2) as engine:
         for worker in (0, 1):
-            engine.send(worker, Open(0, Echo()))
+            engine.send(worker, Install(0, Echo()))
         state = np.random.default_rng(0).normal(size=400_000)
         for iteration in range(4):
             for worker in (0, 1):
-                engine.send(worker, Order(Ticket(0, iteration), (worker, worker + 2), state + iteration))
+                engine.send(worker, Compute(Ticket(0, iteration), (worker, worker + 2), state + iteration))
             for event in until(engine, 4, Finished):
                 assert event.ticket.iteration == iteration
                 assert np.array_equal(event.value, state + iteration + event.task)
@@ -128,29 +117,29 @@ def large_arrays_are_whole(make: Make) -> None:
 def a_newer_ticket_is_the_purge(make: Make) -> None:
     """An order of the next iteration ends the last one, between tasks and inside a task that looks."""
     with started(make, 1) as engine:
-        engine.send(0, Open(0, Echo(seconds=5.0)))
-        engine.send(0, Order(Ticket(0, 0), tuple(range(50)), np.zeros(1)))
+        engine.send(0, Install(0, Echo(seconds=5.0)))
+        engine.send(0, Compute(Ticket(0, 0), tuple(range(50)), np.zeros(1)))
         _pass(engine, 0.3)
         began = time.perf_counter()
-        engine.send(0, Open(1, Echo()))
-        engine.send(0, Order(Ticket(1, 0), (7,), np.zeros(1)))
+        engine.send(0, Install(1, Echo()))
+        engine.send(0, Compute(Ticket(1, 0), (7,), np.zeros(1)))
         found = [e for e in until(engine, 1, Finished) if e.ticket == Ticket(1, 0)]
         assert found
         assert time.perf_counter() - began < 4.0, "the old task was not put down"
 
 
-def void_ends_work(make: Make) -> None:
-    """Void puts work down without a new order, and later orders are followed."""
+def a_cancelled_ticket_ends_work(make: Make) -> None:
+    """Cancel stops work without new tasks, and later tasks are computed."""
     with started(make, 1) as engine:
-        engine.send(0, Open(0, Echo(seconds=5.0)))
-        engine.send(0, Order(Ticket(0, 0), (0, 1), np.zeros(1)))
+        engine.send(0, Install(0, Echo(seconds=5.0)))
+        engine.send(0, Compute(Ticket(0, 0), (0, 1), np.zeros(1)))
         _pass(engine, 0.3)
-        engine.send(0, Void(Ticket(0, 0)))
+        engine.send(0, Cancel(Ticket(0, 0)))
         (stopped,) = until(engine, 1, Stopped)
         assert not stopped.complete
-        engine.send(0, Shut(0))
-        engine.send(0, Open(1, Echo()))
-        engine.send(0, Order(Ticket(1, 0), (1,), np.ones(1)))
+        engine.send(0, Forget(0))
+        engine.send(0, Install(1, Echo()))
+        engine.send(0, Compute(Ticket(1, 0), (1,), np.ones(1)))
         (event,) = until(engine, 1, Finished)
         assert event.value[0] == 2.0
 
@@ -158,9 +147,9 @@ def void_ends_work(make: Make) -> None:
 def more_tasks_of_a_ticket_follow(make: Make) -> None:
     """A second order of the same ticket comes behind the first."""
     with started(make, 1) as engine:
-        engine.send(0, Open(0, Echo(seconds=0.05)))
-        engine.send(0, Order(Ticket(0, 0), (0, 1), np.zeros(1)))
-        engine.send(0, Order(Ticket(0, 0), (2,), np.zeros(1)))
+        engine.send(0, Install(0, Echo(seconds=0.05)))
+        engine.send(0, Compute(Ticket(0, 0), (0, 1), np.zeros(1)))
+        engine.send(0, Compute(Ticket(0, 0), (2,), np.zeros(1)))
         assert [e.task for e in until(engine, 3, Finished)] == [0, 1, 2]
 
 
@@ -169,18 +158,33 @@ def data_comes_before_the_task_that_needs_it(make: Make) -> None:
     with started(make, 2) as engine:
         large = np.ones(300_000)
         for worker in (0, 1):
-            engine.send(worker, Open(0, Echo()))
-            engine.send(worker, Supply(0, {0: np.float64(0.5), 1: large}))
-            engine.send(worker, Order(Ticket(0, 0), (worker,), np.zeros(1)))
+            engine.send(worker, Install(0, Echo(chunks=2), (7, 4)))
+            engine.send(worker, Store(0, {7: np.float64(0.5), 4: large}))
+            engine.send(worker, Compute(Ticket(0, 0), (worker,), np.zeros(1)))
         for event in until(engine, 2, Finished):
             assert event.value[0] == event.task + 0.5 + large.size
 
 
-def errors_are_news(make: Make) -> None:
+def chunks_of_one_job_serve_the_next(make: Make) -> None:
+    """Chunks stay with a worker until they are forgotten, also when the job is over for which they were sent."""
+    with started(make, 1) as engine:
+        large = np.ones(300_000)
+        engine.send(0, Install(0, Echo(chunks=1), (3,)))
+        engine.send(0, Store(0, {3: large}))
+        engine.send(0, Compute(Ticket(0, 0), (0,), np.zeros(1)))
+        until(engine, 1, Finished)
+        engine.send(0, Install(1, Echo(chunks=2), (3, 3)))
+        engine.send(0, Forget(0))
+        engine.send(0, Compute(Ticket(1, 0), (1,), np.zeros(1)))
+        (event,) = until(engine, 1, Finished)
+        assert event.value[0] == 1 + 2 * large.size
+
+
+def errors_are_events(make: Make) -> None:
     """A task that raises is reported, and those behind it are done."""
     with started(make, 1) as engine:
-        engine.send(0, Open(0, Echo()))
-        engine.send(0, Order(Ticket(0, 0), (-1, 4), np.zeros(1)))
+        engine.send(0, Install(0, Echo()))
+        engine.send(0, Compute(Ticket(0, 0), (-1, 4), np.zeros(1)))
         events = _first_of_each(engine, Failed, Finished)
         assert "no task -1" in events[Failed].error
         assert events[Finished].task == 4
@@ -189,19 +193,18 @@ def errors_are_news(make: Make) -> None:
 def a_killed_worker_is_lost_and_comes_back(make: Make) -> None:
     """Killed in the middle of a task: Lost, then Joined; the new one takes orders. Engines without `kill` pass."""
     with started(make, 2) as engine:
-        kill = getattr(engine, "kill", None)
-        if kill is None:
+        if type(engine).kill is Engine.kill:
             return
         for worker in (0, 1):
-            engine.send(worker, Open(0, Echo(seconds=0.5)))
-            engine.send(worker, Order(Ticket(0, 0), (worker,), np.zeros(1)))
+            engine.send(worker, Install(0, Echo(seconds=0.5)))
+            engine.send(worker, Compute(Ticket(0, 0), (worker,), np.zeros(1)))
         _pass(engine, 0.1)
-        kill(1)
-        engine.send(1, Order(Ticket(0, 0), (1,), np.zeros(1)))  # to one that is gone: nothing happens
+        engine.kill(1)
+        engine.send(1, Compute(Ticket(0, 0), (1,), np.zeros(1)))  # to one that is gone: nothing happens
         events = _first_of_each(engine, Lost, Joined)
         assert events[Lost].worker == events[Joined].worker == 1
-        engine.send(1, Open(0, Echo()))
-        engine.send(1, Order(Ticket(0, 1), (5,), np.zeros(1)))
+        engine.send(1, Install(0, Echo()))
+        engine.send(1, Compute(Ticket(0, 1), (5,), np.zeros(1)))
         while True:  # what worker 0 had may come first
             (event,) = until(engine, 1, Finished)
             if event.worker == 1:
@@ -220,8 +223,8 @@ def waiting_ends_in_time(make: Make) -> None:
 def closing_twice_is_fine(make: Make) -> None:
     """Also while work is under way."""
     with started(make, 1) as engine:
-        engine.send(0, Open(0, Echo(seconds=30.0)))
-        engine.send(0, Order(Ticket(0, 0), (0,), np.zeros(1)))
+        engine.send(0, Install(0, Echo(seconds=30.0)))
+        engine.send(0, Compute(Ticket(0, 0), (0,), np.zeros(1)))
         began = time.perf_counter()
         engine.close()
         engine.close()
@@ -250,10 +253,11 @@ CHECKS = (
     results_come_back,
     large_arrays_are_whole,
     a_newer_ticket_is_the_purge,
-    void_ends_work,
+    a_cancelled_ticket_ends_work,
     more_tasks_of_a_ticket_follow,
     data_comes_before_the_task_that_needs_it,
-    errors_are_news,
+    chunks_of_one_job_serve_the_next,
+    errors_are_events,
     a_killed_worker_is_lost_and_comes_back,
     waiting_ends_in_time,
     closing_twice_is_fine,

@@ -1,50 +1,52 @@
-"""The driver: carries the master's words out on an engine, holds states and results, and puts iterations together."""
+"""The driver: performs the master's commands on an engine, holds states and results, and decodes iterations."""
 
 from __future__ import annotations
 
-import heapq
 import math
 import pickle
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from deadheat.coding import Code, IllConditioned, Overflowed, Undecodable
+from deadheat.coding import IllConditioned, Overflowed, Undecodable
 from deadheat.errors import DeadheatError
-from deadheat.runtime.briefs import Brief
-from deadheat.runtime.checkpoints import Checkpoints, Saved
-from deadheat.runtime.engine import Engine
-from deadheat.runtime.master import Master
-from deadheat.runtime.messages import (
+from deadheat.runtime.checkpoint import Checkpoints, Saved
+from deadheat.runtime.chunk_library import ChunkLibrary
+from deadheat.runtime.job import Converged
+from deadheat.scheduling import (
+    PATIENCE,
+    ROUNDS,
     Abandon,
     Arrived,
     Assign,
+    Cancel,
     Command,
+    Compute,
     Deliver,
     Dismiss,
+    Engine,
     Event,
     Finished,
+    Forget,
+    Install,
     Joined,
     Lost,
-    Open,
-    Order,
+    Master,
+    Program,
     Purge,
     Refused,
     Resolve,
     Resolved,
-    Shut,
-    Supply,
+    Sample,
+    Store,
     Tick,
     Ticket,
-    Void,
+    describe_error,
 )
-from deadheat.runtime.work import Work
-from deadheat.runtime.worker_loop import told
 
-Step = Callable[[Any, Any, int], Any]
+PROBE = -1  # the number of the job that is a probe
 
 
 class NobodyCame(DeadheatError):
@@ -72,34 +74,6 @@ class NoWorkers(DeadheatError):
         self.jobs = jobs
 
 
-@dataclass(frozen=True)
-class Converged:
-    """Returned by a step function to end its job early, with the last state."""
-
-    state: Any
-
-
-@dataclass(eq=False)
-class Task:
-    """A job on its way: how it is split and coded, what workers do, its state and how that goes on."""
-
-    brief: Brief
-    work: Work
-    state: Any
-    step: Step
-    iteration: int = 0
-    name: str = ""
-    over: bool = False  # it was done before: a checkpoint says so
-    blind: bool = False  # on sampled time, without results
-    share: Callable[[Any], Any] | None = None  # what workers see of the state; all of it by default
-
-    @property
-    def signature(self) -> str:
-        """What tells it from other jobs, for checkpoints: its name, its code and its length."""
-        code = self.brief.code
-        return f"{self.name} ({code.family}, {code.critical} of {code.total}, {self.brief.iterations} iterations)"
-
-
 @dataclass(frozen=True, eq=False)
 class Delivery:
     """A job that is done, or was given up (then `error` says why): its last state and its times."""
@@ -115,13 +89,27 @@ class Delivery:
 
     @property
     def delay(self) -> float:
-        """From arrival to delivery."""
+        """Seconds from arrival to delivery."""
         return self.delivered - self.arrived
 
     @property
     def service(self) -> float:
-        """From its first order to delivery."""
+        """Seconds from its first tasks to delivery."""
         return self.delivered - self.started
+
+
+@dataclass(eq=False)
+class ActiveJob:
+    """A job that was submitted and is not delivered. iteration: how many are done. chunks: their numbers."""
+
+    program: Program
+    state: Any
+    iteration: int
+    arrived: float
+    chunks: tuple[int, ...]
+    started: float = math.nan
+    over: bool = False
+    shared: tuple[int, Any] | None = None  # what workers see of the state, and in which iteration
 
 
 Listener = Callable[[Event | Command, float], None]
@@ -129,38 +117,57 @@ Listener = Callable[[Event | Command, float], None]
 
 @dataclass(eq=False)
 class Driver:
-    """Runs a master on an engine. listeners hear every event and every command, with the time."""
+    """Runs a master on an engine. listeners are called with every event and every command, and the time."""
 
     master: Master
     engine: Engine
     listeners: list[Listener] = field(default_factory=list)
     checkpoints: Checkpoints | None = None
-    _tasks: dict[int, Task] = field(default_factory=dict)
-    _arrivals: list[tuple[float, int]] = field(default_factory=list)
-    _arrived: dict[int, float] = field(default_factory=dict)
-    _started: dict[int, float] = field(default_factory=dict)
+    _jobs: dict[int, ActiveJob] = field(default_factory=dict)
+    _library: ChunkLibrary = field(default_factory=ChunkLibrary)
+    _held: tuple[int, ...] = ()  # chunks that a probe has sent, for the first job
+    _installed: dict[int, set[int]] = field(default_factory=dict)  # of each worker, the jobs whose program it has
+    _stored: dict[int, set[int]] = field(default_factory=dict)  # of each worker, the chunks that it has
     _results: dict[int, Any] = field(default_factory=dict)
     _ticket: Ticket | None = None
-    _opened: dict[int, dict[int, set[int]]] = field(default_factory=dict)  # of each worker, the pieces of each job
     _delivered: list[Delivery] = field(default_factory=list)
     _next: int = 0
 
-    def submit(self, task: Task, at: float | None = None) -> int:
-        """Take a job; at: when it arrives, by default now."""
-        job = self.take(task)
-        self.arrive(job, self.engine.now() if at is None else at)
-        return job
-
-    def take(self, task: Task) -> int:
-        """Get to know a job before it arrives; its number."""
+    def submit(
+        self, program: Program, state: Any, *, arrived: float | None = None, iteration: int = 0, over: bool = False
+    ) -> int:
+        """Take a job, which arrived now or before; its number. iteration, over: where a checkpoint left it."""
         job, self._next = self._next, self._next + 1
-        self._tasks[job] = task
-        self.master.introduce(job, task.brief, task.iteration)
+        now = self.engine.now()
+        arrived = now if arrived is None else arrived
+        self._jobs[job] = ActiveJob(program, state, iteration, arrived, self._library.take(program.chunks), over=over)
+        self._library.release(self._held)
+        self._held = ()
+        if over or iteration >= program.iterations:
+            self._deliver(job, None)
+        else:
+            self.act(Arrived(job, now, program.code, program.spec, program.iterations, first=iteration))
         return job
 
-    def arrive(self, job: int, at: float) -> None:
-        """A job that is known arrives at that time."""
-        heapq.heappush(self._arrivals, (at, job))
+    @property
+    def submitted(self) -> int:
+        """How many jobs were submitted: the number of the next one."""
+        return self._next
+
+    def skip(self) -> int:
+        """A number for a job that could not be prepared."""
+        self._next += 1
+        return self._next - 1
+
+    def probe(self, program: Program, state: Any, rounds: int = ROUNDS, seconds: float = PATIENCE) -> dict[int, Sample]:
+        """Have every worker do a few of the job's tasks; what each did, by worker. No other job may be under way."""
+        now = self.engine.now()
+        self._held = self._library.take(program.chunks)
+        self._jobs[PROBE] = ActiveJob(program, state, 0, now, self._library.take(program.chunks))
+        self.act(Arrived(PROBE, now, program.code, program.spec, iterations=0, rounds=rounds, seconds=seconds))
+        while self._jobs:
+            self.turn(None)
+        return {} if self.master.probe is None else self.master.probe.samples
 
     def gather(self, workers: int, patience: float = 30.0) -> int:
         """Wait until so many workers are there, at most so long; how many are. Raises NobodyCame where none is."""
@@ -172,80 +179,46 @@ class Driver:
             raise NobodyCame(patience)
         return len(self.master.alive)
 
-    @property
-    def busy(self) -> bool:
-        """Whether there is anything left to do."""
-        return bool(self._tasks)
-
-    def brief(self, job: int) -> Brief:
-        """How a job is split and coded."""
-        return self._tasks[job].brief
-
-    def order(self, worker: int, ticket: Ticket, tasks: tuple[int, ...]) -> None:
-        """Send tasks to a worker, before that what they are and the data they need, as far as it has not got it yet."""
-        job = ticket.job
-        task, known = self._tasks[job], self._opened.setdefault(worker, {})
-        if job not in known:
-            self.engine.send(worker, Open(job, task.work, task.brief.spec.work, task.brief.spec.shared_chunks))
-            known[job] = set()
-        missing = {piece for one in tasks for piece in task.work.needs(one)} - known[job]
-        if missing:
-            self.engine.send(worker, Supply(job, {piece: task.work.stock[piece] for piece in sorted(missing)}))
-            known[job] |= missing
-        self.engine.send(worker, Order(ticket, tasks, task.state if task.share is None else task.share(task.state)))
-
-    def deliveries(self) -> Iterator[Delivery]:
-        """Run until every job is delivered; each as it is."""
-        while self.busy:
-            yield from self.turn(None)
+    def __len__(self) -> int:
+        """How many jobs are not delivered."""
+        return len(self._jobs)
 
     def turn(self, timeout: float | None) -> list[Delivery]:
-        """Wait for news, at most so long, and act on it."""
-        if getattr(self.engine, "gone", False):
-            raise NoWorkers(len(self._tasks))
-        now = self.engine.now()
-        while self._arrivals and self._arrivals[0][0] <= now:
-            at, job = heapq.heappop(self._arrivals)
-            self._arrived[job] = at
-            if self._tasks[job].over or self._tasks[job].iteration >= self._tasks[job].brief.iterations:
-                self._deliver(job, None)
-            else:
-                self.act(Arrived(job, now))
+        """Wait for events, at most so long, and act on them; the jobs that are delivered."""
+        if self.engine.exhausted:
+            raise NoWorkers(len(self._jobs))
         if self._delivered:
             timeout = 0.0  # somebody waits for these
-        for event in self.engine.wait(self._patience(now, timeout)):
+        deadline = self.master.deadline
+        ends = [end for end in (timeout, None if deadline is None else deadline - self.engine.now()) if end is not None]
+        for event in self.engine.wait(max(min(ends), 0.0) if ends else None):
             self.act(event)
         deadline = self.master.deadline
         if deadline is not None and (now := self.engine.now()) >= deadline:
             self.act(Tick(now))
-        done, self._delivered = self._delivered, []
-        return done
-
-    def _patience(self, now: float, timeout: float | None) -> float | None:
-        ends = [end - now for end in (self._arrivals[0][0] if self._arrivals else None, self.master.deadline) if end]
-        ends += [timeout] if timeout is not None else []
-        return max(min(ends), 0.0) if ends else None
+        delivered, self._delivered = self._delivered, []
+        return delivered
 
     def act(self, event: Event) -> None:
-        """Hand an event to the master, and do what it says, until it has nothing more to say."""
+        """Hand an event to the master, and perform its commands, until there are no more."""
         events = [event]
         while events:
-            one = events.pop(0)
-            match one:
+            current = events.pop(0)
+            match current:
                 case Finished(ticket=ticket, task=task, value=value) if ticket == self.master.ticket:
                     self._results[task] = value
-                case Joined(worker=worker):
-                    self._opened[worker] = {}
-                case Lost(worker=worker):
-                    self._opened.pop(worker, None)
-            for listener in self.listeners:
-                listener(one, one.at)
-            for command in self.master.handle(one):
-                for listener in self.listeners:
-                    listener(command, one.at)
+                case Joined(worker=worker) | Lost(worker=worker):
+                    self._installed[worker], self._stored[worker] = set(), set()
+            self._tell(current, current.at)
+            for command in self.master.handle(current):
+                self._tell(command, current.at)
                 answer = self._perform(command)
                 if answer is not None:
                     events.append(answer)
+
+    def _tell(self, message: Event | Command, at: float) -> None:
+        for listener in self.listeners:
+            listener(message, at)
 
     def _perform(self, command: Command) -> Event | None:
         match command:
@@ -255,88 +228,95 @@ class Driver:
                 return self._resolve(ticket, tasks)
             case Purge(ticket=ticket, workers=workers):
                 for worker in workers:
-                    self.engine.send(worker, Void(ticket))
+                    self.engine.send(worker, Cancel(ticket))
             case Deliver(job=job):
                 self._deliver(job, None)
             case Abandon(job=job, reason=reason):
                 self._deliver(job, reason)
             case Dismiss(worker=worker):
-                dismiss = getattr(self.engine, "dismiss", None)
-                if dismiss is not None:
-                    dismiss(worker)
+                self.engine.dismiss(worker)
         return None
 
     def _assign(self, worker: int, ticket: Ticket, tasks: tuple[int, ...]) -> Event | None:
+        job = self._jobs[ticket.job]
         if ticket != self._ticket:
             self._ticket, self._results = ticket, {}
-            self._started.setdefault(ticket.job, self.engine.now())
+            if math.isnan(job.started):
+                job.started = self.engine.now()
         try:
-            self.order(worker, ticket, tasks)
+            self._send(worker, ticket, tasks, job)
         except Exception as error:  # a lock in a closure, say
-            return Refused(ticket, self.engine.now(), hopeless=f"it cannot be sent to workers: {told(error)}")
+            return Refused(ticket, self.engine.now(), hopeless=f"it cannot be sent to workers: {describe_error(error)}")
         return None
 
+    def _send(self, worker: int, ticket: Ticket, tasks: tuple[int, ...], job: ActiveJob) -> None:
+        """Send tasks, before them the program and the chunks that they need, as far as the worker has not got them."""
+        installed = self._installed.setdefault(worker, set())
+        stored = self._stored.setdefault(worker, set())
+        if ticket.job not in installed:
+            self.engine.send(worker, Install(ticket.job, job.program, job.chunks))
+            installed.add(ticket.job)
+        needed = {job.chunks[place] for task in tasks for place in job.program.needs(task)} - stored
+        if needed:
+            self.engine.send(worker, Store(ticket.job, {number: self._library[number] for number in sorted(needed)}))
+            stored |= needed
+        if job.shared is None or job.shared[0] != ticket.iteration:
+            job.shared = ticket.iteration, job.program.share(job.state)
+        self.engine.send(worker, Compute(ticket, tasks, job.shared[1]))
+
     def _resolve(self, ticket: Ticket, tasks: frozenset[int]) -> Event:
-        """Decode and step on; what cannot be decoded is refused, and what is not finite is thrown away."""
-        task = self._tasks[ticket.job]
-        code: Code = task.brief.code
-        results = {t: self._results[t] for t in tasks}
-        odd = frozenset() if task.blind else odd_ones(results)
+        """Decode and step on; what cannot be decoded is refused, and what is not finite is discarded."""
+        job, program = self._jobs[ticket.job], self._jobs[ticket.job].program
+        results = {task: self._results[task] for task in tasks}
+        odd = program.rejected(results)
         if odd:
-            shapes = sorted({str(np.shape(results[t])) for t in odd})
+            shapes = sorted({str(np.shape(results[task])) for task in odd})
             why = f"of shape {' and '.join(shapes)}, unlike most, or no numbers"
             return Refused(ticket, self.engine.now(), odd, why)
         try:
-            answer = None if task.blind else code.decode(results)
-            state = task.step(task.state, answer, ticket.iteration)
+            answer = program.decode(results)
+            state = program.step(job.state, answer, ticket.iteration)
         except Overflowed as error:
             why = f"{error}; the numbers grow beyond all bounds: take a smaller rate"
             return Refused(ticket, self.engine.now(), hopeless=f"iteration {ticket.iteration}: {why}")
         except IllConditioned as error:
             return Refused(ticket, self.engine.now(), why=str(error))
         except Undecodable as error:
-            needed = sorted({piece for one in error.rejected for piece in task.work.needs(one)})
+            needed = sorted({place for task in error.rejected for place in program.needs(task)})
             why = f"numbers that are not finite, from chunks {needed}"
             return Refused(ticket, self.engine.now(), frozenset(error.rejected), why)
         except Exception as error:  # of the user's step, or results that are no arrays of one shape
-            return Refused(ticket, self.engine.now(), hopeless=f"iteration {ticket.iteration}: {told(error)}")
-        over = isinstance(state, Converged)
-        task.state = state.state if isinstance(state, Converged) else state
-        task.iteration = ticket.iteration + 1
-        task.over = over or task.iteration >= task.brief.iterations
-        if self.checkpoints is not None and (task.over or self.checkpoints.due(task.iteration)):
+            return Refused(ticket, self.engine.now(), hopeless=f"iteration {ticket.iteration}: {describe_error(error)}")
+        converged = isinstance(state, Converged)
+        job.state, job.iteration = state.state if isinstance(state, Converged) else state, ticket.iteration + 1
+        job.over = converged or job.iteration >= program.iterations
+        if self.checkpoints is not None and (job.over or self.checkpoints.due(job.iteration)):
             try:
-                self.checkpoints.save(ticket.job, Saved(task.signature, task.iteration, task.state, task.over))
+                self.checkpoints.save(ticket.job, Saved(signature(program), job.iteration, job.state, job.over))
             except (pickle.PicklingError, TypeError, AttributeError) as error:
-                return Refused(ticket, self.engine.now(), hopeless=f"its state cannot be saved: {told(error)}")
-        return Resolved(ticket, self.engine.now(), over)
+                why = f"its state cannot be saved: {describe_error(error)}"
+                return Refused(ticket, self.engine.now(), hopeless=why)
+        return Resolved(ticket, self.engine.now(), converged)
 
-    def _deliver(self, job: int, error: str | None) -> None:
-        task = self._tasks.pop(job)
-        now = self.engine.now()
-        started = self._started.pop(job, math.nan)
-        self._delivered.append(
-            Delivery(job, task.name, task.state, task.iteration, self._arrived.pop(job), started, now, error)
-        )
-        for worker, known in self._opened.items():
-            if job in known:
-                del known[job]
-                self.engine.send(worker, Shut(job))
-
-
-def odd_ones(results: Mapping[int, Any]) -> frozenset[int]:
-    """Tasks whose results are no arrays of numbers, or of another shape than most: garbage."""
-    kinds = {task: _kind(value) for task, value in results.items()}
-    common, _ = Counter(kinds.values()).most_common(1)[0]
-    if common is None:
-        return frozenset(results)
-    return frozenset(task for task, kind in kinds.items() if kind != common)
+    def _deliver(self, number: int, error: str | None) -> None:
+        job = self._jobs.pop(number)
+        unused = self._library.release(job.chunks)
+        for worker, installed in self._installed.items():
+            gone = unused & self._stored[worker]
+            if gone or number in installed:
+                installed.discard(number)
+                self._stored[worker] -= gone
+                self.engine.send(worker, Forget(number, tuple(sorted(gone))))
+        if number != PROBE:
+            self._delivered.append(
+                Delivery(
+                    job=number, name=job.program.name, state=job.state, iterations=job.iteration,
+                    arrived=job.arrived, started=job.started, delivered=self.engine.now(), error=error,
+                )
+            )  # fmt: skip
 
 
-def _kind(value: Any) -> tuple[int, ...] | None:
-    """The shape of an array of numbers; None for anything else."""
-    try:
-        found = np.asarray(value)
-    except ValueError:  # a ragged list
-        return None
-    return found.shape if found.dtype.kind in "iubfc" else None
+def signature(program: Program) -> str:
+    """What tells a job from others, for checkpoints: its name, its code and its length."""
+    code = program.code
+    return f"{program.name} ({code.family}, {code.critical} of {code.total}, {program.iterations} iterations)"

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.model import Cluster
-from deadheat.model.laws import Law
-from deadheat.runtime.work import Token
+from deadheat.model import Cluster, Law
+from deadheat.scheduling import Token
 
 LOOK = 0.002  # seconds between two looks at the token
 

@@ -11,39 +11,27 @@ import numpy as np
 
 from deadheat.coding import Code, codes
 from deadheat.errors import BadInput, whole
-from deadheat.runtime.work import ChunkWork, Work
+from deadheat.runtime.chunk_program import ChunkProgram, LoadedChunks
+from deadheat.scheduling import Program, Token
 
 
-@dataclass(frozen=True, eq=False)
-class Prepared:
-    """A job under a code: what its tasks are, and what becomes of an iteration's answer.
+@dataclass(frozen=True)
+class Converged:
+    """Returned by a step function to end its job early, with the last state."""
 
-    units: units of work of a plain iteration, where nobody says otherwise. share(state): what workers see of the state.
-    """
-
-    code: Code
-    work: Work
-    units: float
-    step: Callable[[Any, Any, int], Any]
-    share: Callable[[Any], Any] | None = None
+    state: Any
 
 
 class Workable(Protocol):
-    """Anything that can be run: `Job`, and the jobs of `deadheat.jobs`."""
+    """Anything that can be run: `Job`, and the jobs of `deadheat.jobs`. iterations: at most so many."""
 
     @property
-    def name(self) -> str:
-        """For people."""
-
+    def name(self) -> str: ...
     @property
-    def start(self) -> Any:
-        """The first state."""
-
+    def start(self) -> Any: ...
     @property
-    def iterations(self) -> int:
-        """At most."""
-
-    def prepare(self, code: Code | None, memory: float) -> Prepared:
+    def iterations(self) -> int: ...
+    def program(self, code: Code | None, memory: float) -> Program:
         """The job under a code, or under its own choice. memory: bytes of loaded data that a worker may keep."""
 
 
@@ -51,11 +39,11 @@ class Workable(Protocol):
 class Job:
     """An iterative job whose iteration is a sum over chunks.
 
-    chunks: the data, in pieces that workers can hold. compute(state, chunk) -> array: the part of one chunk; where it
+    chunks: the data, cut so that workers can hold some. compute(state, chunk) -> array: the part of one chunk; where it
     takes a third argument, that is a token with `.purged` and `.check()`. start: the first state.
-    step(state, total, iteration) -> the next state, or `Converged(state)` to end early. iterations: at most.
+    step(state, total, iteration) -> the next state, or `Converged(state)` to end early. iterations: at most so many.
     share(state) -> what workers see of the state, where that is not all of it.
-    A chunk with a method `load` is read by the workers that need it.
+    A chunk with a method `load` is read by the workers that need it. Data must not change while the job is under way.
     """
 
     chunks: Sequence[Any]
@@ -69,7 +57,7 @@ class Job:
     def __post_init__(self) -> None:
         whole("iterations", self.iterations, "give how often to iterate")
         if not hasattr(self.chunks, "__len__") or not hasattr(self.chunks, "__getitem__"):
-            raise BadInput("chunks", self.chunks, "not a list", "give the data in pieces")
+            raise BadInput("chunks", self.chunks, "not a list", "give the data as a list of chunks")
         if len(self.chunks) == 0:
             raise BadInput("chunks", self.chunks, "no data", "give at least one chunk")
         for field in ("compute", "step"):
@@ -80,23 +68,55 @@ class Job:
     def wants_token(self) -> bool:
         """Whether compute takes a token."""
         try:
-            every = inspect.signature(self.compute).parameters.values()
-            plain = inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
-            needed = [one for one in every if one.kind in plain and one.default is one.empty]
-            return len(needed) >= 3
+            parameters = inspect.signature(self.compute).parameters.values()
         except (TypeError, ValueError):
             return False
+        positional = inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
+        return sum(p.kind in positional and p.default is p.empty for p in parameters) >= 3
 
-    def prepare(self, code: Code | None, memory: float) -> Prepared:
+    def program(self, code: Code | None, memory: float) -> Program:
         """The job under a gradient code; small chunks are put together where the code wants fewer."""
-        code = code or codes.uncoded(len(self.chunks))
-        if code.kind != "gradient":
-            problem = f"for {code.kind} work, and a Job is a sum over chunks"
-            raise BadInput("code", code.family, problem, "take a gradient code")
-        if code.chunks > len(self.chunks):
-            remedy = f"cut the data into at least {code.chunks} chunks, or take a smaller code"
-            raise BadInput("chunks", len(self.chunks), f"{code.family} needs {code.chunks}", remedy)
-        groups = np.array_split(np.arange(len(self.chunks)), code.chunks)
-        grouped = [[self.chunks[i] for i in group] for group in groups]
-        work = ChunkWork(code, grouped, self.compute, self.wants_token, memory)
-        return Prepared(code, work, len(self.chunks), self.step, self.share)
+        code = code_of_sum(code, len(self.chunks))
+        return SumProgram(self, code, grouped(self.chunks, code.chunks), memory)
+
+
+class SumProgram(ChunkProgram):
+    """Sums over chunks: the result of a code's chunk is the sum over the user's chunks that it is made of."""
+
+    def __init__(self, job: Job, code: Code, chunks: Sequence[Sequence[Any]], memory: float) -> None:
+        super().__init__(
+            code, work=float(len(job.chunks)), iterations=job.iterations, name=job.name, chunks=chunks, step=job.step,
+            share=job.share,
+        )  # fmt: skip
+        self._compute, self._wants_token = job.compute, job.wants_token
+        self._loaded = LoadedChunks(memory)
+
+    def result(self, chunk: int, token: Token) -> Any:
+        """The sum over the user's chunks in a chunk of the code."""
+        extra = (token,) if self._wants_token else ()
+        total: Any = None
+        for number, part in enumerate(self.chunk(chunk)):
+            try:
+                value = np.asarray(self._compute(self._state, self._loaded.get((chunk, number), part), *extra))
+            except Exception as error:
+                error.add_note(f"chunk {chunk}" + (f", part {number}" if number else ""))
+                raise
+            total = value if total is None else total + value
+        return total
+
+
+def code_of_sum(code: Code | None, chunks: int) -> Code:
+    """The code of a sum over so many chunks: uncoded by default. Raises BadInput for one that does not fit."""
+    if code is None:
+        return codes.uncoded(chunks)
+    if code.kind != "gradient":
+        raise BadInput("code", code.family, f"for {code.kind} work, and a job sums over chunks", "take a gradient code")
+    if code.chunks > chunks:
+        remedy = f"cut the data into at least {code.chunks} chunks, or take a smaller code"
+        raise BadInput("chunks", chunks, f"{code.family} needs {code.chunks}", remedy)
+    return code
+
+
+def grouped(chunks: Sequence[Any], count: int) -> list[list[Any]]:
+    """The chunks in so many groups of neighbours."""
+    return [[chunks[i] for i in group] for group in np.array_split(np.arange(len(chunks)), count)]

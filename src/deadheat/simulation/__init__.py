@@ -1,30 +1,17 @@
-"""What would happen: streams of jobs, simulated from exact laws or task by task."""
+"""What would happen: streams of jobs, simulated from exact laws, by fast paths or event by event."""
 
-from deadheat.model.interval import Interval, interval
-from deadheat.simulation.compare import Outcome, Scheme, compare
-from deadheat.simulation.replay import Condition, Replay
-from deadheat.simulation.replicate import Sample, replicate
-from deadheat.simulation.schedules import SCHEDULES, Decodable, Duplicates, Pull, Schedule, Speculative, Static, TopUp
+from deadheat.simulation.arrivals import gaps
+from deadheat.simulation.batch import Batch
+from deadheat.simulation.compare import Comparison, Scheme, compare
+from deadheat.simulation.condition import Condition, Replay
+from deadheat.simulation.iteration_times import batches, times_of
+from deadheat.simulation.lindley import starts
+from deadheat.simulation.replicate import Replications, replicate, seeds
+from deadheat.simulation.seeds import root
 from deadheat.simulation.simulate import Purge, simulate
+from deadheat.simulation.virtual_engine import VirtualEngine
 
 __all__ = [
-    "SCHEDULES",
-    "Condition",
-    "Decodable",
-    "Duplicates",
-    "Interval",
-    "Outcome",
-    "Pull",
-    "Purge",
-    "Replay",
-    "Sample",
-    "Schedule",
-    "Scheme",
-    "Speculative",
-    "Static",
-    "TopUp",
-    "compare",
-    "interval",
-    "replicate",
-    "simulate",
-]
+    "Batch", "Comparison", "Condition", "Purge", "Replay", "Replications", "Scheme", "VirtualEngine", "batches",
+    "compare", "gaps", "replicate", "root", "seeds", "simulate", "starts", "times_of",
+]  # fmt: skip

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from deadheat.model import Array, Stream
-from deadheat.model.laws import fit
+from deadheat.model import Array, Stream, fit
 
 
 def gaps(stream: Stream, jobs: int, rng: np.random.Generator) -> Array:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deadheat.model import Array, Cluster, IntArray
+from deadheat.model import Array, IntArray, Tasks
 from deadheat.simulation.seeds import child
 
 
@@ -14,11 +14,11 @@ from deadheat.simulation.seeds import child
 class Batch:
     """`size` iterations of one split.
 
-    tasks: the cluster whose unit is one task. stretch: factors (size, workers) on the durations, infinite for a worker
-    that is away; None for none. Task j of a worker has the same duration under any load (common random numbers).
+    stretch: factors (size, workers) on the durations, infinite for a worker that is away; None for none.
+    Task j of a worker has the same duration under any load (common random numbers).
     """
 
-    tasks: Cluster
+    tasks: Tasks
     loads: IntArray
     critical: int
     size: int
@@ -33,17 +33,15 @@ class Batch:
             times = times * self.stretch[:, worker]
         return np.asarray(times, float)
 
-    def ends(self, worker: int, count: int, pause: float = 0.0, after: int = 0) -> Array:
-        """When a worker's results arrive, (count, size): c_p, then tasks in a row; from `after` on with a pause.
+    def ends(self, worker: int, count: int) -> Array:
+        """When a worker's results arrive, (count, size): c_p, then tasks in a row.
 
-        What leads (shared chunks) takes the time of so many tasks more and brings no result.
+        Shared chunks take the time of so many tasks more at the start and bring no result.
         """
-        shared_chunks = self.tasks.shared_chunks
-        times = self.durations(worker, count + shared_chunks)
-        times[shared_chunks:] += self.tasks.seconds_per_task
-        if pause:
-            times[shared_chunks + after :] += pause
+        shared = self.tasks.shared_chunks
+        times = self.durations(worker, count + shared)
+        times[shared:] += self.tasks.seconds_per_task
         times[0] += self.tasks.comm[worker]
-        for j in range(1, count + shared_chunks):  # row by row: five times as fast as cumsum along the first axis
+        for j in range(1, count + shared):  # row by row: five times as fast as cumsum along the first axis
             times[j] += times[j - 1]
-        return times[shared_chunks:]
+        return times[shared:]

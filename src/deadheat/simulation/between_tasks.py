@@ -13,8 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from deadheat.model import Array, IntArray
+from deadheat.scheduling import Static, results
 from deadheat.simulation.batch import Batch
-from deadheat.simulation.schedules.static import Static, results
+from deadheat.simulation.iteration_times import times_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +68,7 @@ def _iterations(batches: Iterator[Batch]) -> Iterator[_Iteration]:
         owner = np.repeat(np.arange(len(batch.tasks)), batch.loads)
         first = np.append(True, owner[1:] != owner[:-1])
         away = batch.stretch is not None and not np.isfinite(batch.stretch).all()
-        otherwise = Static().lengths(batch) if away else np.full(batch.size, np.inf)
+        otherwise = times_of(Static(), batch) if away else np.full(batch.size, np.inf)
         for row, length in zip(results(batch), otherwise, strict=True):
             begins = np.append(0.0, row[:-1])
             begins[first] = batch.tasks.comm[owner[first]]

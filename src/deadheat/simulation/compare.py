@@ -6,13 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from deadheat.errors import BadInput
-from deadheat.model import Cluster, Overhead, Split, Stream, Switching, Trace
-from deadheat.model.interval import Interval, interval
-from deadheat.model.overhead import NONE
+from deadheat.model import NONE, Cluster, Interval, Overhead, Split, Stream, Switching, Trace, interval
 from deadheat.queueing import forecast
-from deadheat.simulation.replay import Condition
-from deadheat.simulation.replicate import Sample, replicate
-from deadheat.simulation.schedules import Schedule, Static
+from deadheat.scheduling import Schedule, Static
+from deadheat.simulation.condition import Condition
+from deadheat.simulation.replicate import Replications, replicate
 from deadheat.simulation.simulate import Purge, simulate
 
 STATIC = Static()
@@ -29,11 +27,11 @@ class Scheme:
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class Comparison:
     """How a scheme did: its delays, its difference to the first in pairs, and the forecast where there is one."""
 
     scheme: Scheme
-    sample: Sample
+    sample: Replications
     difference: Interval
     forecast: float | None
 
@@ -50,7 +48,7 @@ def compare(
     condition: Condition | None = None,
     overhead: Overhead = NONE,
     progress: Callable[[Scheme, int, float], None] | None = None,
-) -> list[Outcome]:
+) -> list[Comparison]:
     """Simulate each scheme with the same seeds, all as often as the least certain of them needs for `precision`.
 
     The difference is to the first scheme, over replications; it is far more certain than the means themselves.
@@ -58,15 +56,15 @@ def compare(
     if not schemes:
         raise BadInput("schemes", [], "nothing to compare", "give at least one Scheme")
 
-    def sample(scheme: Scheme, times: int | None) -> Sample:
-        def run(one: int) -> Trace:
+    def sample(scheme: Scheme, times: int | None) -> Replications:
+        def run(one_seed: int) -> Trace:
             return simulate(
-                cluster, scheme.split, stream, jobs, scheme.purge, one,
+                cluster, scheme.split, stream, jobs, scheme.purge, one_seed,
                 schedule=scheme.schedule, condition=condition, overhead=overhead,
             )  # fmt: skip
 
-        told = None if progress is None else lambda number, reached: progress(scheme, number, reached)
-        return replicate(run, taken, times, precision, progress=told)
+        tell = None if progress is None else lambda number, reached: progress(scheme, number, reached)
+        return replicate(run, taken, times, precision, progress=tell)
 
     taken = seed
     samples = []
@@ -78,7 +76,7 @@ def compare(
         s if s.replications == most else sample(scheme, most) for s, scheme in zip(samples, schemes, strict=True)
     ]
     return [
-        Outcome(
+        Comparison(
             scheme, s, interval(s.delays - samples[0].delays), _forecast(cluster, stream, scheme, condition, overhead)
         )
         for scheme, s in zip(schemes, samples, strict=True)
@@ -89,7 +87,7 @@ def _forecast(
     cluster: Cluster, stream: Stream, scheme: Scheme, condition: Condition | None, overhead: Overhead
 ) -> float | None:
     """The exact mean delay, where theory has one: static, independent, purged at once or not at all."""
-    if not isinstance(scheme.schedule, Static) or isinstance(scheme.purge, str):
+    if type(scheme.schedule) is not Static or isinstance(scheme.purge, str):
         return None
     if condition is not None and not (isinstance(condition, Switching) and condition.independent):
         return None

@@ -9,12 +9,14 @@ from itertools import count
 
 import numpy as np
 
+from deadheat.coding import Code
 from deadheat.model import Array, Cluster, Split
 from deadheat.queueing import IterationLaw
+from deadheat.scheduling import Schedule, Static, results
 from deadheat.simulation.batch import Batch
+from deadheat.simulation.condition import Condition
+from deadheat.simulation.event_by_event import event_by_event
 from deadheat.simulation.quantile_table import QuantileTable
-from deadheat.simulation.replay import Condition
-from deadheat.simulation.schedules import Schedule, Static
 from deadheat.simulation.seeds import child
 
 DRAWS = 2**18  # numbers drawn at a time: what a processor keeps at hand (bench_simulate), and memory stays bounded
@@ -39,6 +41,7 @@ def batches(
     split: Split,
     condition: Condition | None,
     seeds: np.random.SeedSequence,
+    *,
     multiple: int = 1,
     total: int | None = None,
 ) -> Iterator[Batch]:
@@ -60,27 +63,38 @@ def all_needed(split: Split) -> Split:
     return Split.of(split.loads, replace(split.spec, critical=split.spec.total, redundancy=1.0))
 
 
+def times_of(schedule: Schedule, batch: Batch, code: Code | None = None) -> Array:
+    """The time of each iteration of a batch under a schedule: by its fast path, else event by event.
+
+    code: where iterations end on coverage or by peeling, and not at the K-th result.
+    """
+    if code is not None and code.fewest < code.critical:
+        if type(schedule) is Static:
+            return code.finish(results(batch))
+        return event_by_event(schedule, batch, code)
+    lengths = schedule.lengths(batch)
+    return event_by_event(schedule, batch) if lengths is None else lengths
+
+
 def by_task(
+    schedule: Schedule,
     cluster: Cluster,
     split: Split,
-    purge: bool,
     seeds: np.random.SeedSequence,
-    schedule: Schedule,
+    *,
     condition: Condition | None = None,
     multiple: int = 1,
     total: int | None = None,
 ) -> Source:
     """Times from every task's own draw, for any schedule and condition; of so many iterations in all."""
-    if not purge:
-        split = all_needed(split)
-    source = batches(cluster, split, condition, seeds, multiple, total)
+    source = batches(cluster, split, condition, seeds, multiple=multiple, total=total)
     left: list[Array] = []
 
     def following(size: int) -> Array:
         nonlocal left
         have = sum(part.size for part in left)
         while have < size:
-            left.append(schedule.lengths(next(source)))
+            left.append(times_of(schedule, next(source)))
             have += left[-1].size
         joined = np.concatenate(left)
         left = [joined[size:]]
@@ -91,4 +105,4 @@ def by_task(
 
 def is_exact(schedule: Schedule, condition: Condition | None) -> bool:
     """Whether the exact law tells all: the static split with independent tasks."""
-    return isinstance(schedule, Static) and condition is None
+    return type(schedule) is Static and condition is None

@@ -6,11 +6,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deadheat.errors import finite, whole
-from deadheat.model import Trace
-from deadheat.model.interval import Interval, interval
+from deadheat.model import Array, Interval, Trace, interval
 from deadheat.simulation.seeds import root
 
 FEWEST = 10  # replications before an interval is trusted to stop
@@ -18,7 +16,7 @@ Progress = Callable[[int, float], None]  # replications so far, and their precis
 
 
 @dataclass(frozen=True, eq=False)
-class Sample:
+class Replications:
     """Mean delays and services of replications; quantiles of a run's delays, averaged over the replications."""
 
     delay: Interval
@@ -26,7 +24,7 @@ class Sample:
     p50: float
     p95: float
     p99: float
-    delays: NDArray[np.float64]  # the mean of each replication
+    delays: Array  # the mean of each replication
     replications: int
     jobs: int
     seed: int
@@ -53,7 +51,7 @@ def replicate(
     precision: float = 0.01,
     most: int = 400,
     progress: Progress | None = None,
-) -> Sample:
+) -> Replications:
     """Run with seed after seed: so many times, or until the interval of the mean delay is within `precision` of it.
 
     Quantiles are the averages of each replication's.
@@ -63,8 +61,8 @@ def replicate(
     finite("precision", precision, "give a part of the mean, such as 0.01", above=0.0)
     taken, stream = seeds(seed)
     delays, services, quantiles, jobs = [], [], [], 0
-    for number, one in enumerate(stream, 1):
-        trace = run(one)
+    for number, one_seed in enumerate(stream, 1):
+        trace = run(one_seed)
         jobs = len(trace)
         delays.append(float(trace.delay.mean()))
         services.append(float(trace.service.mean()))
@@ -77,4 +75,4 @@ def replicate(
         ):
             break
     p50, p95, p99 = (float(q) for q in np.mean(quantiles, axis=0))
-    return Sample(interval(delays), interval(services), p50, p95, p99, np.array(delays), number, jobs, taken)
+    return Replications(interval(delays), interval(services), p50, p95, p99, np.array(delays), number, jobs, taken)

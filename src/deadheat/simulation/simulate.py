@@ -7,16 +7,14 @@ from typing import Literal
 
 import numpy as np
 
-from deadheat.errors import BadInput, finite, nearest, whole
+from deadheat.errors import BadInput, finite, whole
 from deadheat.model import Array, Cluster, Overhead, Split, Stream, Timeline, Trace
+from deadheat.scheduling import Schedule, Static, kth, results, schedule_named
 from deadheat.simulation.arrivals import gaps
 from deadheat.simulation.between_tasks import follow
+from deadheat.simulation.condition import Condition
 from deadheat.simulation.iteration_times import Source, all_needed, batches, by_task, exact, is_exact
 from deadheat.simulation.lindley import starts
-from deadheat.simulation.replay import Condition
-from deadheat.simulation.schedules import SCHEDULES, Decodable, Schedule, Static
-from deadheat.simulation.schedules.schedule import kth
-from deadheat.simulation.schedules.static import results
 from deadheat.simulation.seeds import child, root
 from deadheat.simulation.timeline import timeline_of
 
@@ -55,7 +53,7 @@ def simulate(
     extra = finite("overhead", extra, "give seconds per iteration, 0 for none", least=0.0)
     if purge not in (True, False, "between-tasks"):
         raise BadInput("purge", purge, "no such way to purge", 'give True, False or "between-tasks"')
-    chosen = _schedule(schedule)
+    chosen = schedule_named(schedule)
     split.must_fit(len(cluster))
     seeds, total = root(seed), jobs * stream.iterations
     arrival = _arrivals(stream, jobs, arrivals, seeds)
@@ -63,16 +61,19 @@ def simulate(
         "seed": seeds.entropy, "jobs": jobs, "iterations": stream.iterations, "loads": split.loads.tolist(),
         "critical": split.spec.critical, "purge": purge, "schedule": type(chosen).__name__, "overhead": extra,
     }  # fmt: skip
-    if split.spec.shared_chunks and not isinstance(chosen, (Static, Decodable)):
+    if split.spec.shared_chunks and not chosen.keeps_split:
         problem = "tasks that share chunks must stay where they were planned"
         raise BadInput("schedule", schedule, problem, 'use schedule="static", or a code without reuse')
-    if not isinstance(chosen, Static) and (timeline or purge is not True):
+    if type(chosen) is not Static and (timeline or purge is not True):
         raise BadInput("schedule", schedule, "has no timeline and purges at once", 'use schedule="static"')
     if purge == "between-tasks":
         if timeline:
             raise BadInput("timeline", True, "is not recorded when tasks are not interrupted", "use purge=True")
         start, end, lost = follow(
-            batches(cluster, split, condition, seeds, stream.iterations, total), arrival, stream.iterations, extra
+            batches(cluster, split, condition, seeds, multiple=stream.iterations, total=total),
+            arrival,
+            stream.iterations,
+            extra,
         )
         return Trace(arrival, start, end, None, about | {"lost_seconds_per_iteration": lost})
     if timeline:
@@ -81,18 +82,11 @@ def simulate(
     if is_exact(chosen, condition) and not by_tasks:
         source = exact(cluster, split, bool(purge), seeds)
     else:
-        source = by_task(cluster, split, bool(purge), seeds, chosen, condition, stream.iterations, total)
+        needed = split if purge else all_needed(split)
+        source = by_task(chosen, cluster, needed, seeds, condition=condition, multiple=stream.iterations, total=total)
     service = _services(source, jobs, stream.iterations) + extra * stream.iterations
     start = starts(arrival, service)
     return Trace(arrival, start, start + service, None, about)
-
-
-def _schedule(schedule: str | Schedule) -> Schedule:
-    if not isinstance(schedule, str):
-        return schedule
-    if schedule not in SCHEDULES:
-        raise BadInput("schedule", schedule, "no such schedule", nearest(schedule, SCHEDULES))
-    return SCHEDULES[schedule]
 
 
 def _arrivals(stream: Stream, jobs: int, given: Sequence[float] | None, seeds: np.random.SeedSequence) -> Array:
@@ -124,7 +118,7 @@ def _with_timeline(
 
     def parts() -> Iterator[Timeline]:
         first, free = 0, 0.0
-        for batch in batches(cluster, split, condition, seeds, iterations, total):
+        for batch in batches(cluster, split, condition, seeds, multiple=iterations, total=total):
             ends = results(batch)
             lengths = kth(ends, split.spec.critical)
             if not np.isfinite(lengths).all():

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from deadheat.model import Array, Cluster, Split, Timeline
+from deadheat.model import Array, Split, Tasks, Timeline
 
 
 def timeline_of(
-    tasks: Cluster, split: Split, ends: Array, lengths: Array, begun: Array, iterations: int, first_job: int
+    tasks: Tasks, split: Split, ends: Array, lengths: Array, begun: Array, iterations: int, first_job: int
 ) -> Timeline:
     """The tasks of iterations under a static split, in order.
 

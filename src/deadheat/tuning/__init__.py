@@ -1,9 +1,9 @@
 """What to choose: the split, the code and the workers with the best forecast."""
 
 from deadheat.tuning.judge import Choice
-from deadheat.tuning.named_codes import shape_for
-from deadheat.tuning.plan import Plan, plan
+from deadheat.tuning.plan import Plan, plan, split_of
 from deadheat.tuning.ranking import Ranking
+from deadheat.tuning.shape_for import shape_for
 from deadheat.tuning.tune import tune
 
 __all__ = [
@@ -12,5 +12,6 @@ __all__ = [
     "Ranking",
     "plan",
     "shape_for",
+    "split_of",
     "tune",
 ]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from deadheat.coding import FAMILIES, Family, Shape, family
-from deadheat.errors import BadInput, nearest
+from deadheat.coding import FAMILIES, Family, Shape
+from deadheat.errors import BadInput
 from deadheat.model import Cluster, CodeSpec, Overhead, Search, Stream, Workload
-from deadheat.planning.policies import POLICIES
-from deadheat.simulation import SCHEDULES
+from deadheat.planning import POLICIES
+from deadheat.scheduling import SCHEDULES
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,47 +29,39 @@ def candidates(workload: Workload, stream: Stream, search: Search) -> Iterator[C
     Codes that only come near the result are tried where they are named, and a code without a task to spare is none.
     """
     families = _families(workload.kind, search.families)
-    _known("search.policies", "policy", search.policies, POLICIES)
-    _known("search.schedules", "schedule", search.schedules, SCHEDULES)
+    for name in search.policies:
+        POLICIES.find(name, "search.policies")
+    for name in search.schedules:
+        SCHEDULES.find(name, "search.schedules")
     seen = set()
     named = search.families is not None
     for critical in search.critical:
         for total in sorted({round(critical * omega) for omega in search.redundancy}):
-            for one in families:
-                for shape in one.shapes(workload.kind, critical, total):
+            for family in families:
+                for shape in family.shapes(workload.kind, critical, total):
                     key = (shape.family, shape.critical, shape.total, tuple(sorted(shape.settings.items())))
-                    spare = shape.total > shape.critical or one.name == "uncoded"
+                    spare = shape.total > shape.critical or family.name == "uncoded"
                     if key not in seen and spare and (shape.exact or named):
                         seen.add(key)
-                        yield from _ways(shape, workload, stream, search)
+                        yield from _candidates(shape, workload, stream, search)
 
 
-def at_hand(cluster: Cluster, workload: Workload) -> Cluster:
-    """The cluster with the time that the state takes to each worker as a part of its c_p."""
+def with_state_transfer(cluster: Cluster, workload: Workload) -> Cluster:
+    """The cluster with the transfer time of the state to each worker as a part of its comm."""
     extra = workload.state / workload.bandwidth
-    return cluster.farther(extra) if extra else cluster
-
-
-def _known(field: str, what: str, names: Iterable[object], known: Collection[str]) -> None:
-    for name in names:
-        if not isinstance(name, str) or name not in known:
-            raise BadInput(field, name, f"no such {what}", nearest(str(name), known))
+    return cluster.with_extra_comm(extra) if extra else cluster
 
 
 def _families(kind: str, names: tuple[str, ...] | None) -> list[Family]:
+    fitting = [family for family in FAMILIES.values() if kind in family.kinds]
     if names is None:
-        return [one for one in FAMILIES.values() if kind in one.kinds]
-    found = []
-    for name in names:
-        try:
-            one = family(name)
-        except BadInput as error:
-            raise BadInput("search.families", name, error.problem, error.remedy) from None
-        if kind not in one.kinds:
-            fits = ", ".join(other.name for other in FAMILIES.values() if kind in other.kinds)
-            raise BadInput("search.families", name, f"not for {kind} work", f"take some of: {fits}")
-        found.append(one)
-    return found
+        return fitting
+    families = [FAMILIES.find(name, "search.families") for name in names]
+    for family in families:
+        if kind not in family.kinds:
+            remedy = f"take some of: {', '.join(other.name for other in fitting)}"
+            raise BadInput("search.families", family.name, f"not for {kind} work", remedy)
+    return families
 
 
 def seconds_per_task(workload: Workload, result: float, mix: float) -> float:
@@ -80,23 +72,25 @@ def seconds_per_task(workload: Workload, result: float, mix: float) -> float:
     return workload.per_result + workload.result * (result / workload.bandwidth + mix / workload.speed)
 
 
-def _ways(shape: Shape, workload: Workload, stream: Stream, search: Search) -> Iterator[Candidate]:
+def _candidates(shape: Shape, workload: Workload, stream: Stream, search: Search) -> Iterator[Candidate]:
     """The shape under each policy and schedule that makes sense for it."""
     cost = shape.cost
     each = seconds_per_task(workload, cost.result, cost.mix)
-    spec = CodeSpec.of(shape.critical, shape.total, cost.work * workload.work, cost.shared_chunks, each)
+    spec = CodeSpec.of(
+        shape.critical, shape.total, work=cost.work * workload.work, shared_chunks=cost.shared_chunks,
+        seconds_per_task=each,
+    )  # fmt: skip
     overhead = Overhead(
         cost.encode * workload.data / workload.speed / stream.iterations,  # once for all iterations of a job
         cost.decode * workload.result / workload.speed,
         workload.update,
     )
     for schedule in dict.fromkeys(search.schedules):
-        if schedule != "static" and (cost.shared_chunks or not shape.any_critical):
+        rule = SCHEDULES[schedule]
+        if not rule.keeps_split and (cost.shared_chunks or not shape.any_critical):
             continue  # shared chunks and coverage need the tasks to be where they were planned
-        if schedule == "top-up" and shape.critical == shape.total:
-            continue  # there is no spare task
         # `fastest` minimises the time of the K-th result of a static split.
-        exact = shape.any_critical and schedule == "static"
+        exact = shape.any_critical and rule.keeps_split
         fits = [name for name in dict.fromkeys(search.policies) if exact or name != "fastest"] or ["optimal"]
-        for name in fits[:1] if schedule in ("pull", "speculative") else fits:  # there the split plays no part
+        for name in fits if rule.uses_split else fits[:1]:
             yield Candidate(shape, spec, overhead, name, schedule)

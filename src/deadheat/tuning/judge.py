@@ -10,16 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.coding import Certificate, IllConditioned, Shape, certify, placement
-from deadheat.coding.certification import affordable
-from deadheat.model import Cluster, CodeSpec, Overhead, Split, Stream, Switching, Workload
-from deadheat.model.interval import interval
-from deadheat.planning.policies import policy
+from deadheat.coding import Certificate, IllConditioned, Shape, affordable, certify, placement
+from deadheat.model import Cluster, CodeSpec, Interval, Overhead, Split, Stream, Switching, Workload, interval
+from deadheat.planning import POLICIES
 from deadheat.queueing import IterationLaw, fluid_bound, mean_delay, service_moments
-from deadheat.simulation import SCHEDULES, Decodable, Schedule
-from deadheat.simulation.iteration_times import batches
-from deadheat.simulation.schedules.static import results
-from deadheat.simulation.seeds import root
+from deadheat.scheduling import SCHEDULES, Static, results
+from deadheat.simulation import batches, root, times_of
 from deadheat.tuning.candidates import Candidate, seconds_per_task
 
 ROUNDS = (64, 64, 128, 256, 512, 1024, 2048)  # simulated iterations, until they are enough
@@ -29,14 +25,12 @@ CERTIFIED_ON = 32  # random patterns and lost blocks, each, on which a choice's 
 
 @dataclass(frozen=True)
 class Expected:
-    """The time of an iteration at the workers: its mean with the ends of its interval, its std, and the results in.
+    """The time of an iteration at the workers: its mean with its interval, its std, and the results that are in.
 
-    low = mean = high where it is exact.
+    The interval has no width where the mean is exact.
     """
 
-    low: float
-    mean: float
-    high: float
+    mean: Interval
     std: float
     done: float
 
@@ -57,7 +51,7 @@ class Choice:
     schedule: str
     overhead: Overhead
     delay: float
-    interval: tuple[float, float] | None
+    interval: Interval | None
     iteration_mean: float
     service_mean: float
     utilisation: float
@@ -102,37 +96,38 @@ class Judge:
     gamma: float
     condition: Switching | None
     seed: int
-    _known: dict[tuple[CodeSpec, str], tuple[Split, Expected]] = field(default_factory=dict)
+    _judged: dict[tuple[CodeSpec, str], tuple[Split, Expected]] = field(default_factory=dict)
 
     def judge(self, candidate: Candidate, best: float = math.inf) -> Choice:
         """The candidate with its split and its predicted delay; a simulation ends when it cannot be the best."""
         shape, spec, stream = candidate.shape, candidate.spec, self.stream
         exact = self.is_exact(candidate)
         key = (spec, candidate.policy)
-        if exact and key in self._known:
-            split, found = self._known[key]
+        if exact and key in self._judged:
+            split, expected = self._judged[key]
         else:
-            split = policy(candidate.policy)(self.cluster, spec, self.gamma)
-            found = self._law(split) if exact else self._simulated(candidate, split, best)
+            split = POLICIES[candidate.policy](self.cluster, spec, self.gamma)
+            expected = self._law(split) if exact else self._simulated(candidate, split, best)
             if exact:
-                self._known[key] = split, found
-        extra = candidate.overhead.total
-        low, delay, high = (self.delay(time + extra, found.std) for time in (found.low, found.mean, found.high))
-        service = (found.mean + extra) * stream.iterations
-        factor = (found.done + split.active * shape.cost.shared_chunks) * shape.cost.work
+                self._judged[key] = split, expected
+        extra, times = candidate.overhead.total, expected.mean
+        delay, low, high = (self.delay(time + extra, expected.std) for time in (times.mean, times.low, times.high))
+        service = (times.mean + extra) * stream.iterations
+        factor = (expected.done + split.active * shape.cost.shared_chunks) * shape.cost.work
         storage = max(shape.cost.held(tasks) for tasks in placement(split.loads))
-        if candidate.schedule != "static":
+        if not SCHEDULES[candidate.schedule].keeps_split:
             storage = max(storage, 1.0)  # any task may come to any worker
         return Choice(
-            shape, spec, split, candidate.policy, candidate.schedule, candidate.overhead, delay,
-            None if exact else (low, high), found.mean + extra, service, service / stream.interarrival_mean,
-            factor, storage,
+            shape=shape, spec=spec, split=split, policy=candidate.policy, schedule=candidate.schedule,
+            overhead=candidate.overhead, delay=delay, interval=None if exact else Interval(delay, low, high),
+            iteration_mean=times.mean + extra, service_mean=service, utilisation=service / stream.interarrival_mean,
+            work_factor=factor, storage=storage,
         )  # fmt: skip
 
     def is_exact(self, candidate: Candidate) -> bool:
         """Whether theory tells all: the K-th result of a static split, states new in every iteration."""
-        known = self.condition is None or self.condition.independent
-        return candidate.shape.any_critical and candidate.schedule == "static" and known
+        independent = self.condition is None or self.condition.independent
+        return candidate.shape.any_critical and type(SCHEDULES[candidate.schedule]) is Static and independent
 
     def least_delay(self, candidate: Candidate) -> float:
         """A delay below which no split of the candidate's tasks can come; next to 0 where there is no such bound."""
@@ -175,7 +170,7 @@ class Judge:
     def _law(self, split: Split) -> Expected:
         spec = split.spec
         law = IterationLaw(self.cluster.tasks(spec), split.loads, spec.critical, condition=self.condition)
-        return Expected(law.mean, law.mean, law.mean, law.std, float(spec.critical))
+        return Expected(Interval(law.mean, law.mean, law.mean), law.std, float(spec.critical))
 
     def _simulated(self, candidate: Candidate, split: Split, best: float) -> Expected:
         """Iterations by the hundred until their mean is known well enough, or certainly worse than the best.
@@ -184,18 +179,19 @@ class Judge:
         that of a job's mean, so that the variance of its service is right.
         """
         shape, condition = candidate.shape, self.condition
-        schedule: Schedule = SCHEDULES[candidate.schedule] if shape.any_critical else Decodable(shape.build())
+        schedule, code = SCHEDULES[candidate.schedule], None if shape.any_critical else shape.build()
         run = 1 if condition is None or condition.independent else self.stream.iterations
         times, arrived = np.empty(0), []
         for number, size in enumerate(ROUNDS):
             seeds = root(int(np.random.SeedSequence(self.seed, spawn_key=(number,)).generate_state(1)[0]))
-            batch = next(batches(self.cluster, split, condition, seeds, run, max(size // run, 2) * run))
-            lengths = schedule.lengths(batch)
+            iterations = max(size // run, 2) * run
+            batch = next(batches(self.cluster, split, condition, seeds, multiple=run, total=iterations))
+            lengths = times_of(schedule, batch, code)
             times = np.append(times, lengths.reshape(-1, run).mean(axis=1))
             if not shape.any_critical:
                 arrived.append(np.count_nonzero(results(batch) <= lengths[:, None]) / lengths.size)
             if not np.isfinite(times).all():  # at times nobody can finish it
-                return Expected(math.inf, math.inf, math.inf, 0.0, float(shape.critical))
+                return Expected(Interval(math.inf, math.inf, math.inf), 0.0, float(shape.critical))
             if times.size < 2:
                 continue
             reached, std = interval(times), float(times.std(ddof=1)) * math.sqrt(run)
@@ -203,7 +199,7 @@ class Judge:
             if reached.precision <= PRECISION or lost:
                 break
         done = float(np.mean(arrived)) if arrived else float(candidate.spec.critical)
-        return Expected(reached.low, reached.mean, reached.high, std, done)
+        return Expected(reached, std, done)
 
 
 def _setting(name: str, value: Any) -> str:

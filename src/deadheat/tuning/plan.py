@@ -1,165 +1,148 @@
-"""A plan: all that can be said of a scenario before anything runs."""
+"""A plan: all that can be said of a scenario before anything runs, computed once."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
-
-import numpy as np
-from numpy.typing import NDArray
 
 from deadheat.coding import placement
 from deadheat.errors import BadInput
-from deadheat.model import Scenario, Split, assignment_moments
-from deadheat.planning import in_ratio, mismatch
-from deadheat.planning.policies import policy
-from deadheat.planning.recruit import Recruitment, Unreachable, recruit
+from deadheat.model import Array, Scenario, Split, assignment_moments
+from deadheat.planning import POLICIES, Recruitment, Unreachable, in_ratio, mismatch, recruit
 from deadheat.queueing import Bound, Draw, Forecast, forecast, genie_bound, lower_bound, reasons
-from deadheat.tuning.named_codes import shape_for
+from deadheat.tuning.shape_for import shape_for
 
 GENIE_SIZE = 100_000  # workers * K up to which the genie's bound is worth its second
 ENOUGH = 0.8  # utilisation above which one should think of more workers: the wait is twice the service time
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Plan:
-    """The split of a scenario, its forecast, its bounds and what follows from them; parts are computed when asked."""
+    """The split of a scenario, its forecast, its bounds and what follows from them.
+
+    draw: what one run of the scenario's jobs will show on average. bound: the paper's. genie: the genie's bound; None
+    where it would take long. mismatch: the variance of the workers' scores. finish: when each worker is expected to
+    finish its whole assignment. holds: what each worker holds of the data, as a part of it; None where no code of that
+    size is known. reasons: why a worker has no task; empty for those that have. recruitment: the cheapest spares that
+    meet the target (or stability), where it is not met; None where none are needed.
+    """
 
     scenario: Scenario
     split: Split
-    purge: bool = True
-    target: float | None = None
+    purge: bool
+    target: float | None
+    forecast: Forecast
+    draw: Draw
+    bound: Bound
+    genie: Forecast | None
+    mismatch: float
+    finish: Array
+    holds: list[float] | None
+    reasons: list[str]
+    recruitment: Recruitment | Unreachable | None
 
-    @cached_property
-    def forecast(self) -> Forecast:
-        """What to expect."""
-        return self._forecast(self.purge)
-
-    @cached_property
-    def without_purging(self) -> Forecast:
-        """What to expect if all K*Omega results were awaited, as in the paper's analysis."""
-        return self._forecast(False)
-
-    def _forecast(self, purge: bool) -> Forecast:
-        scenario = self.scenario
-        return forecast(scenario.cluster, self.split, scenario.stream, purge, scenario.overhead, scenario.condition)
-
-    @cached_property
-    def draw(self) -> Draw:
-        """What one run of the scenario's jobs will show on average."""
-        return self.forecast.draw(self.scenario.jobs)
-
-    @cached_property
-    def bound(self) -> Bound:
-        """The paper's bound."""
-        return lower_bound(self.scenario.cluster, self.scenario.spec, self.scenario.stream)
-
-    @cached_property
-    def genie(self) -> Forecast | None:
-        """The genie's bound; None where it would take long."""
-        scenario = self.scenario
-        if len(scenario.cluster) * scenario.spec.critical > GENIE_SIZE:
-            return None
-        return genie_bound(scenario.cluster, scenario.spec, scenario.stream, scenario.condition)
-
-    @cached_property
-    def mismatch(self) -> float:
-        """The variance of the workers' scores."""
-        return mismatch(self.scenario.cluster, self.split)
-
-    @cached_property
-    def finish(self) -> NDArray[np.float64]:
-        """When each worker is expected to finish its whole assignment."""
-        return assignment_moments(self.scenario.cluster.tasks(self.split.spec), self.split.loads)[0]
-
-    @cached_property
-    def holds(self) -> list[float] | None:
-        """What each worker holds of the data, as a part of it; None where no code of that size is known."""
-        try:
-            cost = shape_for(self.scenario).cost
-        except BadInput:
-            return None
-        return [cost.held(tasks) if tasks else 0.0 for tasks in placement(self.split.loads)]
-
-    @cached_property
-    def reasons(self) -> list[str]:
-        """Why a worker has no task; empty for those that have."""
-        return reasons(self.scenario.cluster, self.split)
-
-    @cached_property
-    def recruitment(self) -> Recruitment | Unreachable | None:
-        """The cheapest spares that meet the target (or stability), where it is not met; None where none are needed."""
-        scenario, expected = self.scenario, self.forecast
-        met = expected.stable if self.target is None else expected.delay <= self.target
-        if met or not scenario.spares:
-            return None
-        try:
-            return recruit(
-                scenario.cluster,
-                scenario.spares,
-                scenario.prices,
-                scenario.spec,
-                scenario.stream,
-                target=self.target,
-                gamma=scenario.gamma,
-                overhead=scenario.overhead,
-                condition=scenario.condition,
-            )
-        except Unreachable as error:
-            return error
-
-    @cached_property
+    @property
     def advice(self) -> list[str]:
         """What a planner should know, in sentences."""
         expected, stream = self.forecast, self.scenario.stream
         idle = [name for name, why in zip(self.scenario.cluster.names, self.reasons, strict=True) if why]
-        said = []
+        advice = []
         if not expected.stable:
-            said.append(
+            advice.append(
                 f"The queue is unstable: a job takes {expected.service_mean:.4g} s and one arrives every"
                 f" {stream.interarrival_mean:.4g} s. The average delay of the first {self.draw.jobs} jobs is"
                 f" {self.draw.mean:.4g} s, and it grows with their number. Add workers with a_p < theta, or keep below"
                 f" {expected.most_rate:.4g} jobs per second."
             )
         elif expected.utilisation > ENOUGH:
-            said.append(f"Only {expected.headroom:.1%} of the capacity is to spare: small changes move the delay far.")
+            advice.append(
+                f"Only {expected.headroom:.1%} of the capacity is to spare: small changes move the delay far."
+            )
         if self.target is not None and expected.stable:
             verdict = "met" if expected.delay <= self.target else "missed"
-            said.append(f"The target delay of {self.target:g} s is {verdict}.")
+            advice.append(f"The target delay of {self.target:g} s is {verdict}.")
         if self.bound.delay > expected.delay:
-            said.append(
-                "The paper's bound is above the delay: it averages the distance of all workers, used or not. The"
+            advice.append(
+                "The paper's bound is above the delay: it averages the comm of all workers, used or not. The"
                 " genie's bound is the one to trust."
             )
         if idle:
             shown = ", ".join(idle[:5]) + (f" and {len(idle) - 5} more" if len(idle) > 5 else "")
-            said.append(f"Not used: {shown}. Nothing is lost here if used elsewhere.")
+            advice.append(f"Not used: {shown}. Nothing is lost here if used elsewhere.")
         match self.recruitment:
-            case Recruitment() as found:
-                names = ", ".join(self.scenario.spares[i].name or f"spare {i + 1}" for i in found.chosen)
-                proof = "" if found.proven else " (the cheapest found; the search was cut short)"
-                said.append(f"Add {names} for {found.price:g}: delay {found.forecast.delay:.4g} s{proof}.")
+            case Recruitment() as recruits:
+                names = ", ".join(self.scenario.spares[i].name or f"spare {i + 1}" for i in recruits.chosen)
+                proof = "" if recruits.proven else " (the cheapest found; the search was cut short)"
+                advice.append(f"Add {names} for {recruits.price:g}: delay {recruits.forecast.delay:.4g} s{proof}.")
             case Unreachable() as error:
-                said.append(f"Spares do not help: {error}.")
-        return said
+                advice.append(f"Spares do not help: {error}.")
+        return advice
 
 
 def plan(
     scenario: Scenario,
     *,
-    policy_name: str | None = None,
+    policy: str | None = None,
     gamma: float | None = None,
     ratio: tuple[float, ...] | None = None,
     purge: bool = True,
     target: float | None = None,
 ) -> Plan:
     """The plan of a scenario; policy, gamma and ratio, where given, take the place of the scenario's own."""
+    cluster, spec, stream = scenario.cluster, scenario.spec, scenario.stream
+    split = split_of(scenario, policy=policy, gamma=gamma, ratio=ratio)
+    expected = forecast(cluster, split, stream, purge, scenario.overhead, scenario.condition)
+    small = len(cluster) * spec.critical <= GENIE_SIZE
+    return Plan(
+        scenario=scenario,
+        split=split,
+        purge=purge,
+        target=target,
+        forecast=expected,
+        draw=expected.draw(scenario.jobs),
+        bound=lower_bound(cluster, spec, stream),
+        genie=genie_bound(cluster, spec, stream, scenario.condition) if small else None,
+        mismatch=mismatch(cluster, split),
+        finish=assignment_moments(cluster.tasks(spec), split.loads)[0],
+        holds=_holds(scenario, split),
+        reasons=reasons(cluster, split),
+        recruitment=_recruitment(scenario, expected, target),
+    )
+
+
+def split_of(
+    scenario: Scenario,
+    *,
+    policy: str | None = None,
+    gamma: float | None = None,
+    ratio: tuple[float, ...] | None = None,
+) -> Split:
+    """The split of a scenario's tasks; policy, gamma and ratio, where given, take the place of its own."""
     weight = scenario.gamma if gamma is None else gamma
-    if ratio is not None and policy_name is not None:
-        raise BadInput("policy", policy_name, "a ratio is a policy of its own", "give one of the two")
-    shares = ratio if ratio is not None else scenario.ratio if policy_name is None else None
+    if ratio is not None and policy is not None:
+        raise BadInput("policy", policy, "a ratio is a policy of its own", "give one of the two")
+    shares = ratio if ratio is not None else scenario.ratio if policy is None else None
     if shares is not None:
-        chosen = in_ratio(scenario.cluster, scenario.spec, shares, weight)
-    else:
-        chosen = policy(policy_name or scenario.policy)(scenario.cluster, scenario.spec, weight)
-    return Plan(scenario, chosen, purge, target)
+        return in_ratio(scenario.cluster, scenario.spec, shares, weight)
+    chosen = POLICIES.find(scenario.policy if policy is None else policy, None if policy is None else "policy")
+    return chosen(scenario.cluster, scenario.spec, weight)
+
+
+def _holds(scenario: Scenario, split: Split) -> list[float] | None:
+    try:
+        cost = shape_for(scenario).cost
+    except BadInput:
+        return None
+    return [cost.held(tasks) if tasks else 0.0 for tasks in placement(split.loads)]
+
+
+def _recruitment(scenario: Scenario, expected: Forecast, target: float | None) -> Recruitment | Unreachable | None:
+    met = expected.stable if target is None else expected.delay <= target
+    if met or not scenario.spares:
+        return None
+    try:
+        return recruit(
+            scenario.cluster, scenario.spares, scenario.prices, scenario.spec, scenario.stream, target=target,
+            gamma=scenario.gamma, overhead=scenario.overhead, condition=scenario.condition,
+        )  # fmt: skip
+    except Unreachable as error:
+        return error

@@ -89,6 +89,6 @@ def _at_most(work: float) -> str:
 
 def _in_doubt(first: Choice, second: Choice) -> str:
     """Whether the intervals of two simulated choices leave open which is better."""
-    high = first.delay if first.interval is None else first.interval[1]
-    low = second.delay if second.interval is None else second.interval[0]
+    high = first.delay if first.interval is None else first.interval.high
+    low = second.delay if second.interval is None else second.interval.low
     return "; their intervals overlap, so that it may be the other way round" if high > low else ""

@@ -1,31 +1,27 @@
 """Approximate gradients: each task adds up chunks chosen at random, and the master does the best it can.
 
 From the results at hand it takes the combination nearest to the sum of all chunks, in least squares; how far that is
-off, as a part of the all-one vector, is the recipe's residual. Fewer chunks per task than an exact code needs.
+off, as a part of the all-one vector, is the recipe's residual. A task needs fewer chunks than in an exact code.
 
 Charles, Papailiopoulos, Ellenberg, Approximate gradient coding via sparse random graphs, 2017 (Bernoulli); the same
 decoding serves the expander graphs of Raviv et al. 2018, for which random regular rows stand in here.
 """
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
 
-from deadheat.coding.assemble import only
 from deadheat.coding.cost import Cost
-from deadheat.coding.linear_code import LinearCode
-from deadheat.coding.shape import Family, Shape, sizes
+from deadheat.coding.linear_code import LinearCode, gradient_code
+from deadheat.coding.shape import Family, Shape, Shapes, sizes
 from deadheat.errors import BadInput, whole
 
 
 def bernoulli(
     critical: int, total: int, degree: int | None = None, *, regular: bool = True, seed: int = 0
 ) -> LinearCode:
-    """N tasks on n chunks, each of about `degree` chunks; the gradient is estimated from any K results.
+    """There are n tasks on n chunks, each of about `degree` chunks; any K results give an estimate of the gradient.
 
     degree: chunks per task, by default log(n) rounded up, enough that no chunk is left out.
     regular: every task has `degree` chunks and every chunk is in `degree` tasks (expander-like), else each chunk is in
@@ -45,8 +41,7 @@ def bernoulli(
     else:
         rows = (rng.random((n, n)) < d / n).astype(float)
         rows[np.flatnonzero(rows.sum(axis=1) == 0), 0] = 1.0
-    target = np.ones((1, n))
-    return LinearCode("bernoulli", "gradient", rows, target, needed, _cost(n, needed, d), exact=False, assemble=only)
+    return gradient_code("bernoulli", rows, needed, _cost(n, needed, d), exact=False)
 
 
 def _degree(chunks: int) -> int:
@@ -57,21 +52,13 @@ def _cost(total: int, critical: int, degree: int) -> Cost:
     return Cost(degree / total, degree / total, decode=critical, mix=degree, more=degree / total)
 
 
-def _shapes(kind: str, critical: int, total: int) -> Iterator[Shape]:
+def _shapes(kind: str, critical: int, total: int) -> Shapes:
     if critical < total:
         d = _degree(total)
-        cost = _cost(total, critical, d)
-        yield Shape("bernoulli", kind, critical, total, cost, partial(bernoulli, critical, total, d), exact=False)
+        yield Shape(family="bernoulli", kind=kind, critical=critical, total=total, cost=_cost(total, critical, d),
+                    build=partial(bernoulli, critical, total, d), exact=False)  # fmt: skip
 
 
-FAMILY = Family(
-    "bernoulli",
-    ("gradient",),
-    "Random sums of chunks",
-    "Charles et al. 2017; Raviv et al. 2018",
-    "d/n",
-    "dK/n",
-    "any K, with an error",
-    "approximate: the error is the recipe's residual",
-    _shapes,
-)
+FAMILY = Family(name="bernoulli", kinds=("gradient",), title="Random sums of chunks", work="d/n", factor="dK/n",
+                source="Charles et al. 2017; Raviv et al. 2018", enough="any K, with an error",
+                notes="approximate: the error is the recipe's residual", shapes=_shapes)  # fmt: skip

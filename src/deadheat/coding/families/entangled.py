@@ -6,31 +6,26 @@ Yu, Maddah-Ali, Avestimehr, Straggler mitigation in distributed matrix multiplic
 coding, 2020.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
 
-from deadheat.coding.assemble import Grid
+from deadheat.coding.block_products import MOST_SPARE, Grid, blocks_of, sides
 from deadheat.coding.certification import LIMIT, gate
 from deadheat.coding.cost import Cost
-from deadheat.coding.families.uncoded import sides
 from deadheat.coding.generator_matrices import chebyshev_points, circle_points
 from deadheat.coding.linear_code import LinearCode
-from deadheat.coding.product_blocks import MOST_SPARE, blocks_of
-from deadheat.coding.shape import Family, Shape, at_least
+from deadheat.coding.shape import Family, Shape, Shapes, at_least
 from deadheat.errors import BadInput
 from deadheat.model import AnyArray
 
-MOST_REAL = 16  # K up to which real points keep seven digits
+MOST_REAL = 16  # K up to which real points keep seven digits (tests/coding/test_code_costs.py builds them)
 
 
 def entangled(
     inner: int, left: int, right: int, total: int, points: str = "auto", *, limit: float = LIMIT
 ) -> LinearCode:
-    """A in left x inner blocks, B in inner x right; any K = inner left right + inner - 1 of n results give A B.
+    """Cut A in left x inner blocks, B in inner x right; any K = inner left right + inner - 1 of n results give A B.
 
     points: "real" up to K = 16 or so, "circle" (complex: four times the work and twice the storage) beyond; "auto".
     """
@@ -44,36 +39,34 @@ def entangled(
     j, u, v = np.arange(p), np.arange(m), np.arange(q)
     a = x[:, None] ** (j + p * u[:, None]).ravel()  # A[u, j] has the power j + p u
     b = x[:, None] ** (p - 1 - j[:, None] + p * m * v).ravel()  # B[j, v] the power p - 1 - j + p m v
-    wished = (p - 1 + p * u[:, None] + p * m * v).ravel()
-    cost = _cost(p, m, q, n, on_circle)
-    rows = x[:, None] ** np.arange(K)
-    code = LinearCode("entangled", "product", rows, np.eye(K)[wished], K, cost, m * q, (a, b), assemble=Grid(m, q))
+    wanted = (p - 1 + p * u[:, None] + p * m * v).ravel()
+    code = LinearCode(family="entangled", kind="product", rows=x[:, None] ** np.arange(K), target=np.eye(K)[wanted],
+                      critical=K, cost=_cost(p, m, q, total=n, on_circle=on_circle), least=m * q, encoders=(a, b),
+                      assemble=Grid(m, q))  # fmt: skip
     other = "" if on_circle else 'points="circle", '
-    gate(code, limit, f"take {other}fewer tasks to spare, or codes.polydot")
-    return code
+    return gate(code, limit, f"take {other}fewer tasks to spare, or codes.polydot")
 
 
-def _cost(inner: int, left: int, right: int, total: int, on_circle: bool) -> Cost:
+def _cost(inner: int, left: int, right: int, *, total: int, on_circle: bool) -> Cost:
     blocks, times = left * right, 2 if on_circle else 1
     K = inner * blocks + inner - 1
     storage = times * (1 / left + 1 / right) / (2 * inner)
     return Cost(times**2 / (inner * blocks), storage, result=times / blocks, encode=times * total, decode=times**2 * K)
 
 
-def _shapes(kind: str, critical: int, total: int) -> Iterator[Shape]:
+def _shapes(kind: str, critical: int, total: int) -> Shapes:
     spare = total - critical
     for inner in (2, 3, 4):
         blocks = max(round((critical + 1) / inner) - 1, 2)
         left, right = sides(blocks)
         K = inner * blocks + inner - 1
         if spare <= MOST_SPARE:
-            cost = _cost(inner, left, right, K + spare, K > MOST_REAL)
-            build = partial(entangled, inner, left, right, K + spare)
-            settings = {"inner": inner, "left": left, "right": right}
-            yield Shape("entangled", kind, K, K + spare, cost, build, settings)
+            blocks_along = {"inner": inner, "left": left, "right": right}
+            yield Shape(family="entangled", kind=kind, critical=K, total=K + spare, settings=blocks_along,
+                        cost=_cost(inner, left, right, total=K + spare, on_circle=K > MOST_REAL),
+                        build=partial(entangled, **blocks_along, total=K + spare))  # fmt: skip
 
 
-FAMILY = Family(
-    "entangled", ("product",), "Entangled polynomials", "Yu et al. 2020", "1/(pmn)", "1 + 1/(mn) - 1/(pmn)",
-    "any K = pmn + p - 1", "real points to K = 16; complex beyond: four times the work", _shapes,
-)  # fmt: skip
+FAMILY = Family(name="entangled", kinds=("product",), title="Entangled polynomials", source="Yu et al. 2020",
+                work="1/(pmn)", factor="1 + 1/(mn) - 1/(pmn)", enough="any K = pmn + p - 1",
+                notes="real points to K = 16; complex beyond: four times the work", shapes=_shapes)  # fmt: skip

@@ -3,18 +3,14 @@
 Yu, Maddah-Ali, Avestimehr, Coded Fourier transform, Allerton 2017.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from deadheat.coding.assemble import transform_of_parts
 from deadheat.coding.families.mds import mds_cost
 from deadheat.coding.generator_matrices import generator
 from deadheat.coding.linear_code import LinearCode
-from deadheat.coding.shape import Family, Shape, at_least
+from deadheat.coding.shape import Family, at_least
 from deadheat.errors import whole
+from deadheat.model import AnyArray
 
 
 def fft(parts: int, total: int, *, seed: int = 0) -> LinearCode:
@@ -22,17 +18,22 @@ def fft(parts: int, total: int, *, seed: int = 0) -> LinearCode:
     m = whole("parts", parts, "give into how many parts the signal is cut (m)")
     n = at_least(total, m, "parts")
     rows = generator("gaussian", m, n, seed)
-    return LinearCode(
-        "fft", "transform", rows, np.eye(m), m, mds_cost(m, n), encoders=(rows,), assemble=transform_of_parts
-    )
+    return LinearCode(family="fft", kind="transform", rows=rows, target=np.eye(m), critical=m, cost=mds_cost(m, n),
+                      encoders=(rows,), assemble=transform_of_parts)  # fmt: skip
 
 
-def _shapes(kind: str, critical: int, total: int) -> Iterator[Shape]:
-    """None: a transform is one iteration, there is nothing to tune but the split."""
-    return iter(())
+def transform_of_parts(target: AnyArray) -> AnyArray:
+    """The Fourier transform of a signal from those of its m interleaved parts x[j::m] (Cooley and Tukey).
+
+    X[k + l L] = sum_j exp(-2 pi i j (k + l L)/(m L)) Y_j[k]: twiddle factors, then a short transform over the parts.
+    """
+    m, length = target.shape
+    twiddle = np.exp(-2j * np.pi * np.outer(np.arange(m), np.arange(length)) / (m * length))
+    transform = np.fft.fft(target * twiddle.astype(target.dtype), axis=0)
+    return transform.astype(target.dtype, copy=False).reshape(-1)
 
 
-FAMILY = Family(
-    "fft", ("transform",), "Interleaved sub-transforms", "Yu et al. 2017", "about 1/m", "about 1", "any K = m",
-    "mds on the parts, then one pass of twiddle factors", _shapes,
-)  # fmt: skip
+# without shapes: a transform is one iteration, there is nothing to tune but the split
+FAMILY = Family(name="fft", kinds=("transform",), title="Interleaved sub-transforms", source="Yu et al. 2017",
+                work="about 1/m", factor="about 1", enough="any K = m",
+                notes="mds on the parts, then one pass of twiddle factors")  # fmt: skip

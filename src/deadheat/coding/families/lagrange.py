@@ -7,23 +7,19 @@ sit at the betas: their results are plain, and where all of them arrive nothing 
 Yu, Li, Raviv, Kalan, Soltanolkotabi, Avestimehr, Lagrange coded computing, AISTATS 2019.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
 from deadheat.coding.certification import LIMIT, gate
 from deadheat.coding.cost import Cost
 from deadheat.coding.generator_matrices import chebyshev_rows
 from deadheat.coding.linear_code import LinearCode
-from deadheat.coding.shape import Family, Shape, at_least
+from deadheat.coding.shape import Family, at_least
 from deadheat.errors import whole
 from deadheat.model import Array
 
 
 def lagrange(parts: int, degree: int, total: int, *, limit: float = LIMIT) -> LinearCode:
-    """F(X_1) ... f(X_parts) for a polynomial f of that degree, from any K = (parts - 1) degree + 1 of n results."""
+    """The values f(X_j) of a polynomial f of that degree at all blocks, from any K = (parts - 1) degree + 1 results."""
     count = whole("parts", parts, "give the number of blocks")
     power = whole("degree", degree, "give the degree of the function")
     K = (count - 1) * power + 1
@@ -33,13 +29,9 @@ def lagrange(parts: int, degree: int, total: int, *, limit: float = LIMIT) -> Li
     rest = np.setdiff1d(np.arange(n), plain)
     alpha = np.concatenate([alpha[plain], np.random.default_rng(0).permutation(alpha[rest])])
     beta = alpha[:count]
-    rows = chebyshev_rows(alpha, K)
-    code = LinearCode(
-        "lagrange", "function", rows, chebyshev_rows(beta, K), K, _cost(count, power, n), least=count,
-        encoders=(_lagrange(beta, alpha),),
-    )  # fmt: skip
-    gate(code, limit, "take fewer blocks or fewer tasks to spare")
-    return code
+    code = LinearCode(family="lagrange", kind="function", rows=chebyshev_rows(alpha, K), target=chebyshev_rows(beta, K),
+                      critical=K, cost=_cost(count, K, n), least=count, encoders=(_lagrange(beta, alpha),))  # fmt: skip
+    return gate(code, limit, "take fewer blocks or fewer tasks to spare")
 
 
 def _lagrange(beta: Array, alpha: Array) -> Array:
@@ -48,25 +40,16 @@ def _lagrange(beta: Array, alpha: Array) -> Array:
     np.fill_diagonal(gaps, 1.0)
     logs = -np.log(np.abs(gaps)).sum(axis=1)
     weights = np.prod(np.sign(gaps), axis=1) * np.exp(logs - logs.max())
-    found = np.zeros((alpha.size, beta.size))
-    found[: beta.size] = np.eye(beta.size)
     terms = weights / (alpha[beta.size :, None] - beta)
-    found[beta.size :] = terms / terms.sum(axis=1, keepdims=True)
-    return found
+    return np.vstack([np.eye(beta.size), terms / terms.sum(axis=1, keepdims=True)])
 
 
-def _cost(parts: int, degree: int, total: int) -> Cost:
-    K = (parts - 1) * degree + 1
+def _cost(parts: int, critical: int, total: int) -> Cost:
     part = 1 / parts
-    return Cost(part, part, result=part, encode=total - parts, decode=K, plain=parts)
+    return Cost(part, part, result=part, encode=total - parts, decode=critical, plain=parts)
 
 
-def _shapes(kind: str, critical: int, total: int) -> Iterator[Shape]:
-    """None: the tuner knows no functions (their degree is not part of a workload)."""
-    return iter(())
-
-
-FAMILY = Family(
-    "lagrange", ("function",), "Polynomials of the data", "Yu et al. 2019", "1/k", "about deg f",
-    "any K = (k-1) deg f + 1", "plain results first; Chebyshev points, gated", _shapes,
-)  # fmt: skip
+# without shapes: the tuner knows no functions, and no job computes them
+FAMILY = Family(name="lagrange", kinds=("function",), title="Polynomials of the data", source="Yu et al. 2019",
+                work="1/k", factor="about deg f", enough="any K = (k-1) deg f + 1",
+                notes="plain results first; Chebyshev points, gated")  # fmt: skip

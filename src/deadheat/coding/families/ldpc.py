@@ -6,23 +6,21 @@ losses are peeled off.
 Maity, Rawat, Mazumdar, Robust gradient descent via moment encoding with LDPC codes, 2019.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
 
 from deadheat.coding.cost import Cost
 from deadheat.coding.peeling_code import Equation, PeelingCode
-from deadheat.coding.shape import Family, Shape
+from deadheat.coding.shape import Family, Shape, Shapes
 from deadheat.errors import BadInput, whole
+from deadheat.model import Array
 
 DEGREE = 3  # checks that each block is in
 
 
 def ldpc(parts: int, total: int, degree: int = DEGREE, *, seed: int = 0) -> PeelingCode:
-    """K plain blocks and n - k parities, each block in `degree` of them; most patterns of a few losses peel."""
+    """There are k plain blocks and n - k parities, each block in `degree` of them; most small losses peel."""
     k = whole("parts", parts, "give the number of blocks")
     n = whole("total", total, "give the number of tasks (n)")
     if k > n:
@@ -40,14 +38,12 @@ def ldpc(parts: int, total: int, degree: int = DEGREE, *, seed: int = 0) -> Peel
         symbols = np.array([*blocks, *before, k + i], np.int64)
         checks.append((symbols, np.array([*row[blocks], *[1.0] * len(before), -1.0])))
         encoder[k + i] = row + (encoder[k + i - 1] if i else 0.0)
-    tasks = tuple((np.array([i]), np.ones(1)) for i in range(n))
-    cost = _cost(k, n, d)
-    return PeelingCode("ldpc", "linear", n, k, tasks, tuple(checks), 0, k, cost, (encoder,))
+    return PeelingCode(family="ldpc", kind="linear", symbols=n, wanted=k,
+                       tasks=tuple((np.array([i]), np.ones(1)) for i in range(n)), checks=tuple(checks), critical=0,
+                       least=k, cost=_cost(k, n, d), encoders=(encoder,))  # fmt: skip
 
 
-def _members(
-    blocks: int, checks: int, degree: int, rng: np.random.Generator
-) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+def _members(blocks: int, checks: int, degree: int, rng: np.random.Generator) -> Array:
     """The blocks in each check: every block in `degree` checks, the checks about equally full and none empty.
 
     All weights are one: along the staircase a block is then added at most `degree` times, and nothing cancels.
@@ -66,13 +62,12 @@ def _cost(parts: int, total: int, degree: int) -> Cost:
     return Cost(1 / parts, 1 / parts, result=1 / parts, encode=edges, decode=edges, plain=parts)
 
 
-def _shapes(kind: str, critical: int, total: int) -> Iterator[Shape]:
+def _shapes(kind: str, critical: int, total: int) -> Shapes:
     if total - critical >= DEGREE:
-        cost = _cost(critical, total, DEGREE)
-        yield Shape("ldpc", kind, critical, total, cost, partial(ldpc, critical, total), any_critical=False)
+        yield Shape(family="ldpc", kind=kind, critical=critical, total=total, cost=_cost(critical, total, DEGREE),
+                    build=partial(ldpc, critical, total), any_critical=False)  # fmt: skip
 
 
-FAMILY = Family(
-    "ldpc", ("linear",), "Sparse parity checks", "Maity et al. 2019", "1/k", "about 1", "those that peel",
-    "moment encoding: gradient steps of a linear regression, after X^T X", _shapes,
-)  # fmt: skip
+FAMILY = Family(name="ldpc", kinds=("linear",), title="Sparse parity checks", source="Maity et al. 2019", work="1/k",
+                factor="about 1", enough="those that peel", shapes=_shapes,
+                notes="moment encoding: gradient steps of a linear regression, after X^T X")  # fmt: skip

@@ -5,10 +5,7 @@
 matrix-vector multiplication, 2019.
 """
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache, partial
 
@@ -16,19 +13,18 @@ import numpy as np
 
 from deadheat.coding.cost import Cost
 from deadheat.coding.peeling_code import PeelingCode
-from deadheat.coding.shape import Family, Shape
+from deadheat.coding.shape import Family, Shape, Shapes
 from deadheat.errors import BadInput, finite, whole
 from deadheat.model import Array
 
 DRAWS = 200  # of a code, before it is given up
-LEAST_SPARE = 1.2  # tasks per block below which hardly any draw peels
+LEAST_SPARE = 1.2  # tasks per block: with fewer, hardly any draw peels
 
 
 def lt(parts: int, total: int, *, spread: float = 0.03, failure: float = 0.5, seed: int = 0) -> PeelingCode:
-    """M blocks, n tasks of some blocks each; about m (1 + eps) results suffice, which ones is a matter of luck.
+    """There are m blocks and n tasks of some blocks each; about m (1 + eps) results suffice, which ones is luck.
 
-    spread, failure: c and delta of the robust soliton law. All n tasks together always peel: other draws are thrown
-    away.
+    spread, failure: c and delta of the robust soliton law. All n tasks together always peel: other draws are dropped.
     """
     m = whole("parts", parts, "give the number of blocks (m)")
     n = whole("total", total, "give the number of tasks (n)")
@@ -51,13 +47,12 @@ def lt(parts: int, total: int, *, spread: float = 0.03, failure: float = 0.5, se
         encoder = np.zeros((n, m))
         for i, row in enumerate(rows):
             encoder[i, row] = 1.0
-        cost = _cost(m, n, float(degrees.mean()))
-        code = PeelingCode("lt", "linear", m, m, tasks, (), n, m, cost, (encoder,))
+        code = PeelingCode(family="lt", kind="linear", symbols=m, wanted=m, tasks=tasks, checks=(), critical=n, least=m,
+                           cost=_cost(m, n, float(degrees.mean())), encoders=(encoder,))  # fmt: skip
         if code.decodable(range(n)):
             return replace(code, critical=0)
-    raise BadInput(
-        "spread", spread, f"in {DRAWS} draws, {n} tasks never covered {m} blocks", "take 0.03, or more tasks"
-    )
+    problem = f"in {DRAWS} draws, {n} tasks never covered {m} blocks"
+    raise BadInput("spread", spread, problem, "take 0.03, or more tasks")
 
 
 def robust_soliton(parts: int, spread: float, failure: float) -> Array:
@@ -82,13 +77,13 @@ def _cost(parts: int, total: int, degree: float) -> Cost:
     return Cost(1 / parts, 1 / parts, result=1 / parts, encode=degree * total / parts, decode=degree)
 
 
-def _shapes(kind: str, critical: int, total: int) -> Iterator[Shape]:
+def _shapes(kind: str, critical: int, total: int) -> Shapes:
     if total >= LEAST_SPARE * critical:
-        cost = _cost(critical, total, _mean_degree(critical))
-        yield Shape("lt", kind, critical, total, cost, partial(lt, critical, total), any_critical=False)
+        yield Shape(family="lt", kind=kind, critical=critical, total=total, any_critical=False,
+                    cost=_cost(critical, total, _mean_degree(critical)),
+                    build=partial(lt, critical, total))  # fmt: skip
 
 
-FAMILY = Family(
-    "lt", ("linear",), "Random sums of blocks", "Luby 2002; Mallick et al. 2019", "1/m", "1 + eps",
-    "about m (1 + eps)", "rateless; robust soliton degrees, peeling", _shapes,
-)  # fmt: skip
+FAMILY = Family(name="lt", kinds=("linear",), title="Random sums of blocks", source="Luby 2002; Mallick et al. 2019",
+                work="1/m", factor="1 + eps", enough="about m (1 + eps)",
+                notes="rateless; robust soliton degrees, peeling", shapes=_shapes)  # fmt: skip

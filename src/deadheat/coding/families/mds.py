@@ -3,9 +3,6 @@
 [1] Lee, Lam, Pedarsani, Papailiopoulos, Ramchandran, Speeding up distributed machine learning using codes, 2018.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -14,23 +11,22 @@ from deadheat.coding.certification import LIMIT, gate
 from deadheat.coding.cost import Cost
 from deadheat.coding.generator_matrices import generator
 from deadheat.coding.linear_code import LinearCode
-from deadheat.coding.shape import Family, Shape, sizes
+from deadheat.coding.shape import Family, Shape, Shapes, sizes
 
 REMEDY = 'take basis="gaussian", or fewer tasks to spare'
 
 
 def mds(critical: int, total: int, basis: str = "gaussian", *, limit: float = LIMIT, seed: int = 0) -> LinearCode:
-    """K plain blocks and n - K parities with Gaussian weights: nothing is computed for blocks that arrive plain.
+    """There are K plain blocks and n - K Gaussian parities; nothing is computed for blocks that arrive plain.
 
     basis: "vandermonde", "chebyshev" or "circle" take polynomials instead; they are let through only where sampled and
     block losses make rounding errors grow by less than `limit`. Raises IllConditioned beyond, with the worst pattern.
     """
     K, n = sizes(critical, total)
     rows = generator(basis, K, n, seed)
-    code = LinearCode("mds", "linear", rows, np.eye(K), K, mds_cost(K, n, basis), encoders=(rows,))
-    if basis != "gaussian":
-        gate(code, limit, REMEDY)
-    return code
+    code = LinearCode(family="mds", kind="linear", rows=rows, target=np.eye(K), critical=K, cost=mds_cost(K, n, basis),
+                      encoders=(rows,))  # fmt: skip
+    return code if basis == "gaussian" else gate(code, limit, REMEDY)
 
 
 def mds_cost(critical: int, total: int, basis: str = "gaussian") -> Cost:
@@ -45,18 +41,11 @@ def mds_cost(critical: int, total: int, basis: str = "gaussian") -> Cost:
     return Cost(times * part, times * part, result=times * part, encode=times * total, decode=times**2 * critical)
 
 
-def _shapes(kind: str, critical: int, total: int) -> Iterator[Shape]:
-    yield Shape("mds", kind, critical, total, mds_cost(critical, total), partial(mds, critical, total))
+def _shapes(kind: str, critical: int, total: int) -> Shapes:
+    cost, build = mds_cost(critical, total), partial(mds, critical, total)
+    yield Shape(family="mds", kind=kind, critical=critical, total=total, cost=cost, build=build)
 
 
-FAMILY = Family(
-    "mds",
-    ("linear",),
-    "Coded blocks of a matrix",
-    "Lee et al. 2018",
-    "1/K",
-    "1",
-    "any K",
-    "plain blocks and Gaussian parities: gain below 1e5 up to K = 1000; other bases are gated",
-    _shapes,
-)
+FAMILY = Family(name="mds", kinds=("linear",), title="Coded blocks of a matrix", source="Lee et al. 2018", work="1/K",
+                factor="1", enough="any K", notes="plain blocks and Gaussian parities; other bases are gated",
+                shapes=_shapes)  # fmt: skip

@@ -1,26 +1,20 @@
 """The paper's own codes: the matrix B of its appendix, and the m = 100, d = 51 code of its worked example."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
-from deadheat.coding.assemble import only
 from deadheat.coding.cost import Cost
-from deadheat.coding.linear_code import LinearCode
-from deadheat.coding.shape import Family, Shape
+from deadheat.coding.linear_code import LinearCode, gradient_code
+from deadheat.coding.shape import Family, Shape, Shapes
 
 CHUNKS, TASKS, CRITICAL = 100, 55, 50
 DEGREE = CHUNKS - CRITICAL + 1  # 51
+COST = Cost(DEGREE / CHUNKS, DEGREE / CHUNKS, decode=CRITICAL, mix=DEGREE, more=2 / CHUNKS)
 
 
 def paper_example() -> LinearCode:
     """K = 2, Omega = 1.5, m = 3, d = 2: the gradient from any 2 of 3 results (appendix)."""
     rows = np.array([[1.0, 0.0, 0.5], [1.0, -1.0, 0.0], [0.0, 1.0, 0.5]])
-    return LinearCode(
-        "paper", "gradient", rows, np.ones((1, 3)), 2, Cost(2 / 3, 2 / 3, decode=2, mix=2, more=1 / 3), assemble=only
-    )
+    return gradient_code("paper", rows, 2, Cost(2 / 3, 2 / 3, decode=2, mix=2, more=1 / 3))
 
 
 def paper_preset(seed: int = 0) -> LinearCode:
@@ -38,25 +32,15 @@ def paper_preset(seed: int = 0) -> LinearCode:
         mixture = np.linalg.svd(space[:, absent].T)[2][-1]  # the one direction that vanishes at all of them
         rows[task, held] = mixture @ space[:, held]
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-    return LinearCode("paper", "gradient", rows, np.ones((1, CHUNKS)), CRITICAL, COST, assemble=only)
+    return gradient_code("paper", rows, CRITICAL, COST)
 
 
-COST = Cost(DEGREE / CHUNKS, DEGREE / CHUNKS, decode=CRITICAL, mix=DEGREE, more=2 / CHUNKS)
-
-
-def _shapes(kind: str, critical: int, total: int) -> Iterator[Shape]:
+def _shapes(kind: str, critical: int, total: int) -> Shapes:
     if (critical, total) == (CRITICAL, TASKS):
-        yield Shape("paper", kind, critical, total, COST, paper_preset, {"chunks": CHUNKS, "degree": DEGREE})
+        yield Shape(family="paper", kind=kind, critical=critical, total=total, cost=COST, build=paper_preset,
+                    settings={"chunks": CHUNKS, "degree": DEGREE})  # fmt: skip
 
 
-FAMILY = Family(
-    "paper",
-    ("gradient",),
-    "The worked example's code",
-    "the paper, section IV-C",
-    "d/m = 0.51",
-    "25.5",
-    "any K = 50 of 55",
-    "the preset m = 100, d = 51; 25 times the plain work",
-    _shapes,
-)
+FAMILY = Family(name="paper", kinds=("gradient",), title="The worked example's code", source="the paper, section IV-C",
+                work="d/m = 0.51", factor="25.5", enough="any K = 50 of 55", shapes=_shapes,
+                notes="the preset m = 100, d = 51; 25 times the plain work")  # fmt: skip

@@ -4,37 +4,31 @@ Dutta, Fahim, Haddadpour, Jeong, Cadambe, Grover, On the optimal recovery thresh
 2020.
 """
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
 
-from deadheat.coding.assemble import Grid
+from deadheat.coding.block_products import MOST_SPARE, Grid, blocks_of, each_with_each
 from deadheat.coding.certification import LIMIT, gate
 from deadheat.coding.cost import Cost
 from deadheat.coding.generator_matrices import chebyshev_points, chebyshev_rows, gaussian
 from deadheat.coding.linear_code import LinearCode
-from deadheat.coding.product_blocks import MOST_SPARE, blocks_of, each_with_each
-from deadheat.coding.shape import Family, Shape, at_least
+from deadheat.coding.shape import Family, Shape, Shapes, at_least
 
 
 def polydot(inner: int, outer: int, total: int, *, limit: float = LIMIT, seed: int = 0) -> LinearCode:
-    """A in outer x inner blocks, B in inner x outer; any K = outer^2 (2 inner - 1) of n results give A B."""
+    """Cut A in outer x inner blocks, B in inner x outer; any K = outer^2 (2 inner - 1) of n results give A B."""
     s, t = blocks_of(inner=inner, outer=outer)
     K = t * t * (2 * s - 1)
     n = at_least(total, K, "outer^2 (2 inner - 1)")
     points = chebyshev_points(n)
     inside, outside = chebyshev_rows(points, s), chebyshev_rows(points, 2 * s - 1)
     a, b = (math.sqrt(t) * gaussian(n, t, seed + i) for i in (0, 1))
-    rows = each_with_each(each_with_each(a, b), outside)
-    target = np.kron(np.eye(t * t), np.eye(1, 2 * s - 1))
-    encoders = (each_with_each(a, inside), each_with_each(inside, b))
-    code = LinearCode("polydot", "product", rows, target, K, _cost(s, t, n), encoders=encoders, assemble=Grid(t, t))
-    gate(code, limit, "take fewer tasks to spare, or codes.polynomial")
-    return code
+    code = LinearCode(family="polydot", kind="product", rows=each_with_each(each_with_each(a, b), outside), critical=K,
+                      target=np.kron(np.eye(t * t), np.eye(1, 2 * s - 1)), cost=_cost(s, t, n), assemble=Grid(t, t),
+                      encoders=(each_with_each(a, inside), each_with_each(inside, b)))  # fmt: skip
+    return gate(code, limit, "take fewer tasks to spare, or codes.polynomial")
 
 
 def _cost(inner: int, outer: int, total: int) -> Cost:
@@ -43,17 +37,16 @@ def _cost(inner: int, outer: int, total: int) -> Cost:
     return Cost(1 / (inner * blocks), 1 / (inner * outer), result=1 / blocks, encode=total, decode=K)
 
 
-def _shapes(kind: str, critical: int, total: int) -> Iterator[Shape]:
+def _shapes(kind: str, critical: int, total: int) -> Shapes:
     spare = total - critical
     for outer in (2, 3, 4):
         inner = max(round((critical / outer**2 + 1) / 2), 2)
         n = outer**2 * (2 * inner - 1) + spare
         if spare <= MOST_SPARE:
-            cost, build = _cost(inner, outer, n), partial(polydot, inner, outer, n)
-            yield Shape("polydot", kind, n - spare, n, cost, build, {"inner": inner, "outer": outer})
+            yield Shape(family="polydot", kind=kind, critical=n - spare, total=n, cost=_cost(inner, outer, n),
+                        build=partial(polydot, inner, outer, n), settings={"inner": inner, "outer": outer})  # fmt: skip
 
 
-FAMILY = Family(
-    "polydot", ("product",), "Between MatDot and polynomial", "Dutta et al. 2020", "1/(s t^2)", "2 - 1/s",
-    "any K = t^2 (2s - 1)", "Chebyshev points and Gaussian mixtures, gated", _shapes,
-)  # fmt: skip
+FAMILY = Family(name="polydot", kinds=("product",), title="Between MatDot and polynomial", source="Dutta et al. 2020",
+                work="1/(s t^2)", factor="2 - 1/s", enough="any K = t^2 (2s - 1)",
+                notes="Chebyshev points and Gaussian mixtures, gated", shapes=_shapes)  # fmt: skip

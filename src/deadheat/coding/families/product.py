@@ -1,6 +1,6 @@
 """Product codes: blocks in a square, a cube, ..., with one parity at the end of each line; decoded by peeling.
 
-A line with one missing block gives it away by a subtraction. In two dimensions these are products of blocks of two
+A line with one missing block determines it by a subtraction. In two dimensions these are products of blocks of two
 matrices, k + 1 coded ones of each.
 
 [1] Lee, Suh, Ramchandran, High-dimensional coded matrix multiplication, ISIT 2017 (two dimensions).
@@ -8,24 +8,22 @@ matrices, k + 1 coded ones of each.
 d-dimensional product codes, ISIT 2018.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from functools import partial, reduce
 
 import numpy as np
 
-from deadheat.coding.assemble import Grid
+from deadheat.coding.block_products import Grid
 from deadheat.coding.cost import ALL, Cost
 from deadheat.coding.peeling_code import Equation, PeelingCode
-from deadheat.coding.shape import Family, Shape
+from deadheat.coding.shape import Family, Shape, Shapes
 from deadheat.errors import BadInput, nearest, whole
+from deadheat.model import IntArray
 
 KINDS = ("product", "linear")
 
 
 def product(side: int, dimensions: int = 2, kind: str = "product") -> PeelingCode:
-    """K^d blocks in a cube of that side, (k + 1)^d tasks; some patterns of losses peel, others do not.
+    """There are k^d blocks in a cube of side k and (k + 1)^d tasks; some patterns of losses peel, others do not.
 
     kind: "product" (two dimensions, C = A B) or "linear" (blocks of one matrix, in any number of dimensions).
     """
@@ -46,14 +44,12 @@ def product(side: int, dimensions: int = 2, kind: str = "product") -> PeelingCod
         encoders = [np.repeat(line, k + 1, axis=0), np.tile(line, (k + 1, 1))]
     else:
         encoders = [reduce(lambda a, b: np.asarray(np.kron(a, b)), [line] * d)]
-    wanted = k**d
-    return PeelingCode(
-        "product", kind, (k + 1) ** d, wanted, tuple(tasks), tuple(checks), 0, wanted, _cost(k, d, kind),
-        tuple(encoders), Grid(k, k) if kind == "product" else None,
-    )  # fmt: skip
+    return PeelingCode(family="product", kind=kind, symbols=(k + 1) ** d, wanted=k**d, tasks=tuple(tasks),
+                       checks=tuple(checks), critical=0, least=k**d, cost=_cost(k, d, kind), encoders=tuple(encoders),
+                       assemble=Grid(k, k) if kind == "product" else None)  # fmt: skip
 
 
-def _order(k: int, d: int) -> tuple[np.ndarray[tuple[int, ...], np.dtype[np.int64]], list[int]]:
+def _order(k: int, d: int) -> tuple[IntArray, list[int]]:
     """Numbers of the cube's cells, the k^d data blocks first; and the same task by task."""
     shape = (k + 1,) * d
     cells = np.indices(shape).reshape(d, -1)
@@ -72,16 +68,14 @@ def _cost(side: int, dimensions: int, kind: str) -> Cost:
     return Cost(1 / blocks, 1 / blocks, result=1 / blocks, encode=edges, decode=1.0, plain=ALL, most=most)
 
 
-def _shapes(kind: str, critical: int, total: int) -> Iterator[Shape]:
+def _shapes(kind: str, critical: int, total: int) -> Shapes:
     for dimensions in (2, 3) if kind == "linear" else (2,):
         side = max(round(critical ** (1 / dimensions)), 2)
-        cost, build = _cost(side, dimensions, kind), partial(product, side, dimensions, kind)
-        blocks, tasks = side**dimensions, (side + 1) ** dimensions
-        settings = {"dimensions": dimensions}
-        yield Shape("product", kind, blocks, tasks, cost, build, settings, any_critical=False)
+        yield Shape(family="product", kind=kind, critical=side**dimensions, total=(side + 1) ** dimensions,
+                    cost=_cost(side, dimensions, kind), build=partial(product, side, dimensions, kind),
+                    settings={"dimensions": dimensions}, any_critical=False)  # fmt: skip
 
 
-FAMILY = Family(
-    "product", KINDS, "Lines with a parity", "Lee et al. 2017; Baharav et al. 2018", "1/k^d", "1 + eps",
-    "those that peel", "n = (k+1)^d; one parity per line, decoded by subtraction", _shapes,
-)  # fmt: skip
+FAMILY = Family(name="product", kinds=KINDS, title="Lines with a parity", source="Lee et al. 2017; Baharav et al. 2018",
+                work="1/k^d", factor="1 + eps", enough="those that peel",
+                notes="n = (k+1)^d; one parity per line, decoded by subtraction", shapes=_shapes)  # fmt: skip

@@ -6,31 +6,28 @@ of results needed.
 Dutta, Cadambe, Grover, Short-Dot: computing large linear transforms distributedly using coded short dot products, 2016.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from functools import partial
 
-from deadheat.coding.assemble import joined
 from deadheat.coding.cost import Cost
+from deadheat.coding.cyclic_windows import window_rows
 from deadheat.coding.linear_code import LinearCode
-from deadheat.coding.shape import Family, Shape, sizes
-from deadheat.coding.windows import window_rows
+from deadheat.coding.shape import Family, Shape, Shapes, sizes
 from deadheat.errors import BadInput, whole
 
 
 def short_dot(critical: int, total: int, rows: int, *, seed: int = 0) -> LinearCode:
-    """M rows, cut in n blocks of columns; any K of n results give all M products.
+    """A matrix is cut in M blocks of rows and n strips of columns; any K of n results give all M products.
 
-    A chunk's result is the M products of its columns; a task mixes those of n - K + M chunks into one number.
+    rows: M. A task's data is one block of n - K + M strips, a mixture of the M blocks in each of them.
     """
     K, n = sizes(critical, total)
-    M = whole("rows", rows, "give the rows of the matrix (M)")
+    M = whole("rows", rows, "give the blocks of rows of the matrix (M)")
     if M > K:
         other = f", or critical = {M}" if n >= M else ""
         raise BadInput("rows", M, f"more than the K = {K} results needed", f"take at most {K}{other}")
     weights, target = window_rows(n, K, M, seed)
-    return LinearCode("short-dot", "linear", weights, target, K, _cost(K, n, M), parts=M, assemble=joined)
+    return LinearCode(family="short-dot", kind="linear", rows=weights, target=target, critical=K, cost=_cost(K, n, M),
+                      encoders=(weights.reshape(n, n, M).transpose(0, 2, 1),))  # fmt: skip
 
 
 def _cost(critical: int, total: int, rows: int) -> Cost:
@@ -38,21 +35,12 @@ def _cost(critical: int, total: int, rows: int) -> Cost:
     return Cost(length / rows, length / rows, result=1 / rows, encode=total - critical + rows, decode=critical)
 
 
-def _shapes(kind: str, critical: int, total: int) -> Iterator[Shape]:
+def _shapes(kind: str, critical: int, total: int) -> Shapes:
     for rows in sorted({max(critical // 2, 1), max(critical // 4, 1)}):
-        cost = _cost(critical, total, rows)
-        build = partial(short_dot, critical, total, rows)
-        yield Shape("short-dot", kind, critical, total, cost, build, {"rows": rows})
+        yield Shape(family="short-dot", kind=kind, critical=critical, total=total, cost=_cost(critical, total, rows),
+                    build=partial(short_dot, critical, total, rows), settings={"rows": rows})  # fmt: skip
 
 
-FAMILY = Family(
-    "short-dot",
-    ("linear",),
-    "Short coded rows",
-    "Dutta et al. 2016",
-    "(n-K+M)/(nM)",
-    "(K(Omega-1)+M)/(Omega M)",
-    "any K",
-    "M = K is mds, M = 1 a gradient code",
-    _shapes,
-)
+FAMILY = Family(name="short-dot", kinds=("linear",), title="Short coded rows", source="Dutta et al. 2016",
+                work="(n-K+M)/(nM)", factor="(K(Omega-1)+M)/(Omega M)", enough="any K",
+                notes="M = K is mds, M = 1 a gradient code", shapes=_shapes)  # fmt: skip

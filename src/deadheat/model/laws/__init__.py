@@ -1,11 +1,8 @@
 """Laws of task times, one per file. A family is known by name and fitted to a mean and a standard deviation."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
-from deadheat.errors import BadInput, nearest
 from deadheat.model.laws.deterministic import Deterministic
 from deadheat.model.laws.empirical import Empirical
 from deadheat.model.laws.frozen import Frozen
@@ -17,39 +14,31 @@ from deadheat.model.laws.pareto import Pareto
 from deadheat.model.laws.shifted_exponential import ShiftedExponential
 from deadheat.model.laws.sums import Sums, results_by, sums_of
 from deadheat.model.laws.weibull import Weibull
+from deadheat.model.registry import Registry
 
 __all__ = [
-    "FAMILIES",
-    "Deterministic",
-    "Empirical",
-    "ExactSums",
-    "Frozen",
-    "Gamma",
-    "Law",
-    "Lognormal",
-    "Mixture",
-    "Pareto",
-    "Scaled",
-    "ShiftedExponential",
-    "Sums",
-    "Weibull",
-    "as_law",
-    "fit",
-    "results_by",
-    "sums_of",
-]
+    "FAMILIES", "Deterministic", "Empirical", "ExactSums", "Frozen", "Gamma", "Law", "Lognormal", "Mixture", "Pareto",
+    "Scaled", "ShiftedExponential", "Sums", "Weibull", "as_law", "fit", "register", "results_by", "sums_of",
+]  # fmt: skip
 
 ALMOST_NONE = 1e-8  # a spread of less than this part of the mean is none: its laws would lose their digits
 
-FAMILIES: Mapping[str, Callable[[float, float], Law]] = {
-    "gamma": Gamma.from_moments,
-    "shifted-exponential": ShiftedExponential.from_moments,
-    "lognormal": Lognormal.from_moments,
-    "weibull": Weibull.from_moments,
-    "pareto": Pareto.from_moments,
-    "deterministic": Deterministic.from_moments,
-    "mixture": Mixture.from_moments,
-}
+FromMoments = Callable[[float, float], Law]
+FAMILIES: Registry[FromMoments] = Registry(
+    what="family of laws",
+    field="law",
+    group="deadheat.laws",
+    builtin={
+        "gamma": Gamma.from_moments,
+        "shifted-exponential": ShiftedExponential.from_moments,
+        "lognormal": Lognormal.from_moments,
+        "weibull": Weibull.from_moments,
+        "pareto": Pareto.from_moments,
+        "deterministic": Deterministic.from_moments,
+        "mixture": Mixture.from_moments,
+    },
+)
+register = FAMILIES.register  # of a name and a function that gives the member with a mean and a std
 
 
 def fit(family: str, mean: float, std: float) -> Law:
@@ -57,11 +46,10 @@ def fit(family: str, mean: float, std: float) -> Law:
 
     Raises BadInput for an unknown family or a spread that the family does not have.
     """
-    if family not in FAMILIES:
-        raise BadInput("law", family, "no such family of laws", nearest(family, FAMILIES))
+    from_moments = FAMILIES.find(family)
     if std <= ALMOST_NONE * mean and family not in ("mixture", "deterministic"):
         return Deterministic(mean)
-    return FAMILIES[family](mean, std)
+    return from_moments(mean, std)
 
 
 def as_law(law: Any) -> Law:

@@ -1,9 +1,7 @@
 """The deterministic law: every task takes the same time."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,32 +18,22 @@ class Deterministic(ExactSums):
     time: float
 
     @classmethod
-    def from_moments(cls, mean: float, std: float) -> Deterministic:
-        """The law of a constant; std must be 0."""
+    def from_moments(cls, mean: float, std: float) -> Self:
         if std != 0:
             raise BadInput("std", std, "a deterministic task time has no spread", "set std = 0 or another law")
         return cls(mean)
 
     def mean(self) -> float:
-        """The constant."""
         return self.time
 
     def var(self) -> float:
-        """Zero."""
         return 0.0
 
-    def cdf(self, t: ArrayLike) -> Array:
-        """A step at the constant."""
-        return self.sum_cdf(1, t)
-
     def sum_cdf(self, count: ArrayLike, t: ArrayLike) -> Array:
-        """A step at k times the constant."""
         return np.asarray(np.asarray(t, float) >= np.asarray(count) * self.time, float)
 
     def rvs(self, size: int | tuple[int, ...] | None = None, random_state: Any = None) -> Any:
-        """The constant, repeated."""
         return self.time if size is None else np.full(size, self.time)
 
-    def scaled(self, factor: float) -> Deterministic:
-        """A constant factor times as long."""
-        return Deterministic(self.time * factor)
+    def scaled(self, factor: float) -> Self:
+        return type(self)(self.time * factor)

@@ -1,9 +1,7 @@
 """The empirical law: task times as they were measured."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,7 +13,7 @@ from deadheat.model.laws.law import Law
 
 @dataclass(frozen=True, eq=False)
 class Empirical(Law):
-    """Each of the samples with the same probability."""
+    """Each of the samples with the same probability; its variance is divided by their number, not by one less."""
 
     samples: Array
 
@@ -35,25 +33,19 @@ class Empirical(Law):
         object.__setattr__(self, "samples", values)
 
     def mean(self) -> float:
-        """The average of the samples."""
         return float(self.samples.mean())
 
     def var(self) -> float:
-        """Their variance (divided by their number: the law's own, not an estimate)."""
         return float(self.samples.var())
 
     def cdf(self, t: ArrayLike) -> Array:
-        """The share of samples up to t."""
         return np.asarray(np.searchsorted(self.samples, np.asarray(t, float), side="right") / self.samples.size)
 
     def atoms(self) -> tuple[Array, Array]:
-        """The samples."""
         return self.samples, np.full(self.samples.size, 1 / self.samples.size)
 
     def rvs(self, size: int | tuple[int, ...] | None = None, random_state: Any = None) -> Any:
-        """Draws with replacement."""
         return np.random.default_rng(random_state).choice(self.samples, size)
 
-    def scaled(self, factor: float) -> Empirical:
-        """Every sample factor times as long."""
-        return Empirical(self.samples * factor)
+    def scaled(self, factor: float) -> Self:
+        return type(self)(self.samples * factor)

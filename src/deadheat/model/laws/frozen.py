@@ -1,7 +1,5 @@
 """Any random variable with mean, var, cdf and rvs, such as a frozen scipy distribution, as a law."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,12 +20,8 @@ class Frozen(Law):
     def __post_init__(self) -> None:
         missing = [m for m in ("mean", "var", "cdf", "rvs") if not callable(getattr(self.distribution, m, None))]
         if missing:
-            raise BadInput(
-                "law",
-                self.distribution,
-                f"has no {', '.join(missing)}",
-                "give a family's name, a law of deadheat.laws or a frozen scipy distribution",
-            )
+            remedy = "give a family's name, a law of deadheat.laws or a frozen scipy distribution"
+            raise BadInput("law", self.distribution, f"has no {', '.join(missing)}", remedy)
         remedy = "choose a distribution of non-negative times with a finite variance"
         finite("law.mean()", self.distribution.mean(), remedy, above=0.0)
         finite("law.var()", self.distribution.var(), remedy, least=0.0)
@@ -36,18 +30,14 @@ class Frozen(Law):
             raise BadInput("law", self.distribution, f"negative times have probability {below:.2g}", remedy)
 
     def mean(self) -> float:
-        """The distribution's own."""
         return float(self.distribution.mean())
 
     def var(self) -> float:
-        """The distribution's own."""
         return float(self.distribution.var())
 
     def cdf(self, t: ArrayLike) -> Array:
-        """The distribution's own."""
         return np.asarray(self.distribution.cdf(t), float)
 
     def rvs(self, size: int | tuple[int, ...] | None = None, random_state: Any = None) -> Any:
-        """The distribution's own."""
         shape = {} if size is None else {"size": size}
         return self.distribution.rvs(random_state=random_state, **shape)

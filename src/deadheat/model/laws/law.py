@@ -26,7 +26,7 @@ class Law(ABC):
 
     @abstractmethod
     def var(self) -> float:
-        """E[T^2] - E[T]^2."""
+        """Var[T], which is finite."""
 
     @abstractmethod
     def cdf(self, t: ArrayLike) -> Array:
@@ -37,7 +37,6 @@ class Law(ABC):
         """Independent draws; random_state is a numpy Generator or a seed."""
 
     def std(self) -> float:
-        """The square root of var()."""
         return math.sqrt(self.var())
 
     def atoms(self) -> tuple[Array, Array] | None:
@@ -56,6 +55,9 @@ class ExactSums(Law):
     def sum_cdf(self, count: ArrayLike, t: ArrayLike) -> Array:
         """P(T_1 + ... + T_count <= t), broadcast over both; count >= 1."""
 
+    def cdf(self, t: ArrayLike) -> Array:
+        return self.sum_cdf(1, t)
+
 
 @dataclass(frozen=True)
 class Scaled(Law):
@@ -68,26 +70,20 @@ class Scaled(Law):
         finite("factor", self.factor, "give a positive scale", above=0.0)
 
     def mean(self) -> float:
-        """E[factor T]."""
         return self.factor * self.law.mean()
 
     def var(self) -> float:
-        """Var[factor T]."""
         return self.factor**2 * self.law.var()
 
     def cdf(self, t: ArrayLike) -> Array:
-        """P(factor T <= t)."""
         return self.law.cdf(np.asarray(t, float) / self.factor)
 
     def rvs(self, size: int | tuple[int, ...] | None = None, random_state: Any = None) -> Any:
-        """Draws of factor T."""
         return self.factor * self.law.rvs(size, random_state)
 
     def atoms(self) -> tuple[Array, Array] | None:
-        """Those of T, scaled."""
-        found = self.law.atoms()
-        return None if found is None else (self.factor * found[0], found[1])
+        atoms = self.law.atoms()
+        return None if atoms is None else (self.factor * atoms[0], atoms[1])
 
     def scaled(self, factor: float) -> Law:
-        """Scale once more, without nesting."""
         return Scaled(self.law, self.factor * factor)

@@ -1,10 +1,8 @@
 """The lognormal law: the logarithm of the time is normal."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,29 +20,23 @@ class Lognormal(Law):
     log_std: float
 
     @classmethod
-    def from_moments(cls, mean: float, std: float) -> Lognormal:
-        """The lognormal with this mean and standard deviation."""
+    def from_moments(cls, mean: float, std: float) -> Self:
         v = math.log1p((std / mean) ** 2)
         return cls(math.log(mean) - v / 2, math.sqrt(v))
 
     def mean(self) -> float:
-        """exp(mu + sigma^2/2)."""
         return math.exp(self.log_mean + self.log_std**2 / 2)
 
     def var(self) -> float:
-        """(exp(sigma^2) - 1) mean^2."""
         return math.expm1(self.log_std**2) * self.mean() ** 2
 
     def cdf(self, t: ArrayLike) -> Array:
-        """Phi((log t - mu)/sigma)."""
         with np.errstate(divide="ignore"):
             z = (np.log(np.maximum(np.asarray(t, float), 0.0)) - self.log_mean) / self.log_std
         return np.asarray(special.ndtr(z))
 
     def rvs(self, size: int | tuple[int, ...] | None = None, random_state: Any = None) -> Any:
-        """Draws from numpy's lognormal."""
         return np.random.default_rng(random_state).lognormal(self.log_mean, self.log_std, size)
 
-    def scaled(self, factor: float) -> Lognormal:
-        """A shift of the logarithm."""
-        return Lognormal(self.log_mean + math.log(factor), self.log_std)
+    def scaled(self, factor: float) -> Self:
+        return type(self)(self.log_mean + math.log(factor), self.log_std)

@@ -1,10 +1,8 @@
 """The fast/slow mixture: now and then a task takes a multiple of its usual time."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -31,7 +29,7 @@ class Mixture(Law):
             raise BadInput("probability", self.probability, "must be at most 1", "give the share of slow tasks")
 
     @classmethod
-    def from_moments(cls, mean: float, std: float, slowdown: float = 10.0, probability: float = 0.1) -> Mixture:
+    def from_moments(cls, mean: float, std: float, slowdown: float = 10.0, probability: float = 0.1) -> Self:
         """The mixture over a gamma law that has this mean and standard deviation as a whole."""
         shape = cls(Deterministic(1.0), slowdown, probability)
         fast_mean = mean / shape.mean()
@@ -44,21 +42,17 @@ class Mixture(Law):
         return cls(Gamma.from_moments(fast_mean, math.sqrt(fast_var)), slowdown, probability)
 
     def mean(self) -> float:
-        """E[fast] (1 - q + q slowdown)."""
         return self.fast.mean() * (1 + self.probability * (self.slowdown - 1))
 
     def var(self) -> float:
-        """E[fast^2] (1 - q + q slowdown^2) - mean^2."""
         square = self.fast.var() + self.fast.mean() ** 2
         return max(square * (1 + self.probability * (self.slowdown**2 - 1)) - self.mean() ** 2, 0.0)
 
     def cdf(self, t: ArrayLike) -> Array:
-        """(1 - q) F(t) + q F(t/slowdown)."""
         times, q = np.asarray(t, float), self.probability
         return np.asarray((1 - q) * self.fast.cdf(times) + q * self.fast.cdf(times / self.slowdown))
 
     def atoms(self) -> tuple[Array, Array] | None:
-        """Two, where the fast law is a constant."""
         if not isinstance(self.fast, Deterministic):
             return None
         usual = self.fast.time
@@ -72,6 +66,5 @@ class Mixture(Law):
         stretch = np.where(rng.random(size) < self.probability, self.slowdown, 1.0)
         return self.fast.rvs(size, rng) * stretch
 
-    def scaled(self, factor: float) -> Mixture:
-        """The fast law scales."""
-        return Mixture(self.fast.scaled(factor), self.slowdown, self.probability)
+    def scaled(self, factor: float) -> Self:
+        return type(self)(self.fast.scaled(factor), self.slowdown, self.probability)

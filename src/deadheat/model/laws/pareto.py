@@ -1,10 +1,8 @@
 """The Pareto law with finite variance: rare tasks take very much longer."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,27 +19,22 @@ class Pareto(Law):
     least: float
 
     @classmethod
-    def from_moments(cls, mean: float, std: float) -> Pareto:
+    def from_moments(cls, mean: float, std: float) -> Self:
         """The Pareto with these moments: (std/mean)^2 = 1/(index (index - 2)), so every spread has one."""
         index = 1 + math.sqrt(1 + (mean / std) ** 2)
         return cls(index, mean * (index - 1) / index)
 
     def mean(self) -> float:
-        """Index/(index - 1) * least."""
         return self.least * self.index / (self.index - 1)
 
     def var(self) -> float:
-        """mean^2/(index (index - 2))."""
         return self.mean() ** 2 / (self.index * (self.index - 2))
 
     def cdf(self, t: ArrayLike) -> Array:
-        """1 - (least/t)^index."""
         return np.asarray(-np.expm1(-self.index * np.log(np.maximum(np.asarray(t, float), self.least) / self.least)))
 
     def rvs(self, size: int | tuple[int, ...] | None = None, random_state: Any = None) -> Any:
-        """Draws from numpy's Pareto, which starts at 0."""
         return self.least * (1 + np.random.default_rng(random_state).pareto(self.index, size))
 
-    def scaled(self, factor: float) -> Pareto:
-        """The same index, factor times the least time."""
-        return Pareto(self.index, self.least * factor)
+    def scaled(self, factor: float) -> Self:
+        return type(self)(self.index, self.least * factor)

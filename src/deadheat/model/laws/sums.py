@@ -3,15 +3,13 @@
 The lattice has cells of width h from the least task time on. p holds the exact probabilities of the cells, so the law
 of one task is exact at their edges. Putting each cell's mass at its centre adds a variance of h^2/12 per task
 (Sheppard); q = p - (second difference of p)/24 takes it away again, so p * q * ... * q (k factors) is right to O(h^4)
-for smooth laws. Mass beyond the horizon is dropped: times are not negative, so it cannot come back below it.
-Beyond the horizon the sum is long because ONE task is long: P(S_k > t) = 1 - (1 - P(T > t - (k-1) m))^k, which is
+for smooth laws. Mass beyond the lattice is dropped: times are not negative, so it cannot come back.
+Beyond the lattice the sum is long because ONE task is long: P(S_k > t) = 1 - (1 - P(T > t - (k-1) m))^k, which is
 asymptotically right for heavy tails and nothing for light ones.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Self
 
 import numpy as np
 
@@ -23,79 +21,44 @@ MOST_CELLS = 2**24  # of the whole table: 128 MiB
 NEVER = 1e-14  # a probability that counts as zero
 
 
-class Sums(Protocol):
-    """P(S_k <= t) for k = 1 ... most, with the error of the numbers."""
-
-    @property
-    def error(self) -> float:
-        """How far a probability may be off."""
-
-    @property
-    def distance(self) -> float:
-        """How many seconds a sum may be off, on average: the area between the law and the true one."""
-
-    def cdf(self, count: int, t: Array) -> Array:
-        """P(S_count <= t)."""
-
-    def upto(self, most: int, t: Array) -> Array:
-        """The array of shape (most, len(t)) of P(S_k <= t), k = 1 ... most."""
-
-
-def results_by(table: Sums, most: int, shared_chunks: int, seconds_per_task: float, slow: float, since: Array) -> Array:
-    """Rows of P(a worker has brought j results by then), j = 1 ... most, `since` it began; shape (most, len(since)).
-
-    The j-th result is there after shared_chunks + j times, each `slow` times as long, and j tolls that are never slower.
-    """
-    if not seconds_per_task:
-        return table.upto(shared_chunks + most, since / slow)[shared_chunks:]
-    rows = [
-        table.cdf(shared_chunks + j, np.maximum(since - j * seconds_per_task, 0.0) / slow) for j in range(1, most + 1)
-    ]
-    late = since[None, :] < seconds_per_task * np.arange(1, most + 1)[:, None]
-    return np.where(late, 0.0, np.minimum.accumulate(np.reshape(rows, (most, since.size)), axis=0))
-
-
-def sums_of(law: Law, most: int, horizon: float) -> Sums:
-    """The laws of up to `most` tasks in a row, precise up to the time `horizon`."""
-    return Closed(law) if isinstance(law, ExactSums) else Lattice.of(law, most, horizon)
-
-
 @dataclass(frozen=True)
 class Closed:
-    """Sums with a closed form."""
+    """Sums with a closed form: `cdf` is P(S_count <= t), `upto` has a row for each count from 1 to `most`.
+
+    error: how far a probability may be off. mean_error: how many seconds the mean of a sum may be off, the area
+    between the law and the true one.
+    """
 
     law: ExactSums
     error: float = 0.0
-    distance: float = 0.0
+    mean_error: float = 0.0
 
     def cdf(self, count: int, t: Array) -> Array:
-        """Straight from the law."""
         return self.law.sum_cdf(count, t)
 
     def upto(self, most: int, t: Array) -> Array:
-        """Straight from the law."""
         return self.law.sum_cdf(np.arange(1, most + 1)[:, None], t[None, :])
 
 
 @dataclass(frozen=True)
 class Lattice:
-    """Sums by convolution: row k-1 of `table` is P(S_k <= t) at the edges t = k * least + (k-1) h/2 + i h."""
+    """The same by convolution: row k-1 of `table` is P(S_k <= t) at the edges t = k * least + (k-1) h/2 + i h."""
 
     law: Law
     least: float
     step: float
     table: Array
     error: float
-    distance: float
+    mean_error: float
 
     @classmethod
-    def of(cls, law: Law, most: int, horizon: float) -> Lattice:
+    def of(cls, law: Law, most: int, latest: float) -> Self:
         """Convolve up to `most` tasks; the error is measured against a lattice twice as coarse."""
         if most <= 1:  # one task needs no convolution
-            return cls(law, 0.0, 1.0, np.zeros((1, 1)), 0.0, 0.0)
+            return cls(law, least=0.0, step=1.0, table=np.zeros((1, 1)), error=0.0, mean_error=0.0)
         least, spread = _least_and_spread(law)
         widest = most * (_quantile(law, 1 - NEVER) - least)  # nothing of the sums lies beyond
-        length = max(min(horizon - least, widest), spread)
+        length = max(min(latest - least, widest), spread)
         wanted = 2.0 ** np.ceil(np.log2(CELLS_PER_SPREAD * length / spread))
         cells = int(np.clip(wanted, 2**8, max(MOST_CELLS // most, 2**12)))
         step = length / cells
@@ -105,25 +68,50 @@ class Lattice:
         coarse = _convolve(law, least, 2 * step, cells // 2, most)
         between = float(np.abs(np.diff(table[1:], 2)).max(initial=0.0)) / 8  # linear interpolation
         gap, area = _differences(table, coarse, step)
-        return cls(law, least, step, table, min(gap / 3 + between, 1.0), area)
+        error = min(gap / 3 + between, 1.0)
+        return cls(law, least=least, step=step, table=table, error=error, mean_error=area)
 
     def cdf(self, count: int, t: Array) -> Array:
         """By interpolation between edges; one long task beyond the lattice."""
         if count == 1:
             return self.law.cdf(t)
         place = (t - count * self.least) / self.step - (count - 1) / 2
-        found = np.zeros(t.size)
+        probability = np.zeros(t.size)
         if count <= len(self.table):
             row = self.table[count - 1]
-            found = np.interp(place, np.arange(row.size), row)
-        far = place > self.table.shape[1] - 1
-        if far.any():
-            found[far] = self.law.cdf(t[far] - (count - 1) * self.law.mean()) ** count
-        return np.clip(found, 0.0, 1.0)
+            probability = np.interp(place, np.arange(row.size), row)
+        beyond = place > self.table.shape[1] - 1
+        if beyond.any():
+            probability[beyond] = self.law.cdf(t[beyond] - (count - 1) * self.law.mean()) ** count
+        return np.clip(probability, 0.0, 1.0)
 
     def upto(self, most: int, t: Array) -> Array:
-        """Row by row, never more likely than one task fewer: the joint at the horizon keeps that order."""
+        """Row by row, never more likely than one task fewer: so the order holds at the end of the lattice too."""
         return np.asarray(np.minimum.accumulate([self.cdf(k, t) for k in range(1, most + 1)], axis=0))
+
+
+Sums = Closed | Lattice
+
+
+def results_by(
+    table: Sums, most: int, since: Array, shared_chunks: int, seconds_per_task: float, slow: float = 1.0
+) -> Array:
+    """Rows of P(a worker has brought j results), j = 1 ... most, `since` seconds after it began: (most, len(since)).
+
+    The j-th result takes the work of shared_chunks + j tasks, `slow` times as long as usual, and j times
+    seconds_per_task, which is never slower.
+    """
+    if not seconds_per_task:
+        return table.upto(shared_chunks + most, since / slow)[shared_chunks:]
+    extra = seconds_per_task * np.arange(1, most + 1)
+    rows = [table.cdf(shared_chunks + j, np.maximum(since - x, 0.0) / slow) for j, x in enumerate(extra, 1)]
+    late = since[None, :] < extra[:, None]
+    return np.where(late, 0.0, np.minimum.accumulate(np.reshape(rows, (most, since.size)), axis=0))
+
+
+def sums_of(law: Law, most: int, latest: float) -> Sums:
+    """The laws of up to `most` tasks in a row, precise up to the time `latest`."""
+    return Closed(law) if isinstance(law, ExactSums) else Lattice.of(law, most, latest)
 
 
 def _least_and_spread(law: Law) -> tuple[float, float]:
@@ -165,8 +153,8 @@ def _density(law: Law, least: float, step: float, cells: int) -> tuple[Array, Ar
     p[0] += edges[0]
     padded = np.pad(p, 1, mode="edge")
     q = p - (padded[2:] - 2 * p + padded[:-2]) / 24
-    # The lattice's mean is made the law's own by moving a little mass from cell to cell. Where the horizon cuts the
-    # tail off, that shift is known from the trapezoidal rule: a density that begins with a jump leaves q[0]/24.
+    # The lattice's mean is made the law's own by moving a little mass from cell to cell. Where the lattice cuts the
+    # tail off, that shift follows from the trapezoidal rule: a density that begins with a jump leaves q[0]/24.
     light = edges[-1] > 1 - NEVER
     shift = (law.mean() - least) / step - 0.5 - np.arange(cells) @ q if light else -p[0] / 24
     return p, q - shift * np.diff(q, prepend=0.0)

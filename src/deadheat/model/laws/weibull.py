@@ -1,10 +1,8 @@
 """The Weibull law: heavier than exponential for shape < 1, lighter for shape > 1."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,7 +28,7 @@ class Weibull(Law):
     scale: float
 
     @classmethod
-    def from_moments(cls, mean: float, std: float) -> Weibull:
+    def from_moments(cls, mean: float, std: float) -> Self:
         """The Weibull with these moments; its shape is found by bisection of a falling function."""
         wanted = math.log1p((std / mean) ** 2)
         low, high = math.log(LEAST_SHAPE), math.log(MOST_SHAPE)
@@ -43,22 +41,17 @@ class Weibull(Law):
         return cls(shape, mean / math.exp(float(special.gammaln(1 + 1 / shape))))
 
     def mean(self) -> float:
-        """Scale * Gamma(1 + 1/shape)."""
         return self.scale * math.exp(float(special.gammaln(1 + 1 / self.shape)))
 
     def var(self) -> float:
-        """From E[T^2]/E[T]^2."""
         return math.expm1(_log_spread(self.shape)) * self.mean() ** 2
 
     def cdf(self, t: ArrayLike) -> Array:
-        """1 - exp(-(t/scale)^shape)."""
         with np.errstate(over="ignore"):
             return np.asarray(-np.expm1(-((np.maximum(np.asarray(t, float), 0.0) / self.scale) ** self.shape)))
 
     def rvs(self, size: int | tuple[int, ...] | None = None, random_state: Any = None) -> Any:
-        """Draws from numpy's Weibull."""
         return self.scale * np.random.default_rng(random_state).weibull(self.shape, size)
 
-    def scaled(self, factor: float) -> Weibull:
-        """The same shape, factor times the scale."""
-        return Weibull(self.shape, self.scale * factor)
+    def scaled(self, factor: float) -> Self:
+        return type(self)(self.shape, self.scale * factor)

@@ -1,0 +1,38 @@
+"""One construction, three codes: rows that vanish outside a window of d = n - K + l cyclically neighbouring chunks.
+
+Task i is a vector v_i of K random numbers. Chunk j gets a matrix B_j = [R_j | I] of l rows such that B_j v_i = 0 for
+the K - l tasks i that do not hold it (a square system for R_j). A result is then Z v_i with Z = sum_j g_j^T B_j, so K
+results give Z, and its last l columns are the sums over the chunks. l = 1 is the cyclic gradient code, l parts of a
+vector the communication-efficient one [1], l rows of a matrix Short-Dot [2]. Gaussian v_i keep their digits to K = 200
+and beyond (tests/coding/test_certificates.py).
+
+[1] Ye, Abbe, Communication-computation efficient gradient coding, ICML 2018, section 4.
+[2] Dutta, Cadambe, Grover, Short-Dot: computing large linear transforms distributedly, NIPS 2016.
+"""
+
+import numpy as np
+
+from deadheat.coding.cost import Cost
+from deadheat.model import Array
+
+
+def window_rows(total: int, critical: int, parts: int, seed: int) -> tuple[Array, Array]:
+    """Rows (n, n l) and target (l, n l); task i needs the chunks i, i + 1, ... i + d - 1 modulo n."""
+    n, K, l = total, critical, parts  # noqa: E741
+    d = n - K + l
+    v = np.random.default_rng(seed).standard_normal((K, n))
+    rows = np.zeros((n, n, l))
+    for chunk in range(n):
+        holders = (chunk - np.arange(d)) % n
+        others = (chunk + 1 + np.arange(n - d)) % n
+        r = -np.linalg.solve(v[: K - l, others].T, v[K - l :, others].T).T
+        rows[holders, chunk] = (r @ v[: K - l, holders] + v[K - l :, holders]).T
+    flat = rows.reshape(n, n * l)
+    return flat / np.linalg.norm(flat, axis=1, keepdims=True), np.tile(np.eye(l), (1, n))
+
+
+def window_cost(total: int, critical: int, parts: int, reuse: bool) -> Cost:
+    """A task is d = n - K + l chunks of n; with reuse it is one chunk, after the d - 1 that it shares with the next."""
+    d = total - critical + parts
+    work, shared_chunks = (1 / total, d - 1) if reuse else (d / total, 0)
+    return Cost(work, d / total, result=1 / parts, decode=critical, mix=d, shared_chunks=shared_chunks, more=1 / total)

@@ -1,0 +1,177 @@
+"""The event log: every event and command of a run in a file, and a master that is fed the same events again.
+
+A line is one JSON object. The first describes the master; codes are written once, as pickles: replay only files that
+you trust. Results themselves are not written, since the master never looks at them.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import pickle
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from deadheat.errors import BadInput, DeadheatError
+from deadheat.model import CodeSpec
+from deadheat.runtime.engines.codec import by_value
+from deadheat.runtime.options import Options
+from deadheat.scheduling import (
+    Abandon,
+    Arrived,
+    Assign,
+    Command,
+    Deliver,
+    Dismiss,
+    Estimates,
+    Event,
+    Failed,
+    Finished,
+    Joined,
+    Lost,
+    Master,
+    Purge,
+    Refused,
+    Resolve,
+    Resolved,
+    Stopped,
+    Tick,
+    Ticket,
+)
+
+FORMAT = 1
+EVENTS = (Arrived, Finished, Stopped, Failed, Lost, Joined, Resolved, Refused, Tick)
+KINDS = {kind.__name__: kind for kind in (*EVENTS, Assign, Resolve, Purge, Deliver, Abandon, Dismiss)}
+
+
+class BadLog(DeadheatError):
+    """A file that is not an event log, or was cut off in a line."""
+
+    def __init__(self, path: Path, line: int, why: str) -> None:
+        super().__init__(f"{path}, line {line}: {why}")
+
+
+class EventLog:
+    """A listener of a driver that writes what it hears."""
+
+    def __init__(self, path: Path, options: Options) -> None:
+        try:
+            self._file = path.open("w", encoding="utf-8")
+        except OSError as error:
+            raise BadInput("events", str(path), error.strerror or "cannot be written", "name another file") from None
+        self._codes: dict[int, tuple[int, Any]] = {}  # by identity: number, and the code itself
+        settings = {
+            "cluster": options.declared, "guessed": options.guessed, "policy": options.named_policy,
+            "gamma": options.gamma, "schedule": options.named_schedule, "adapt": options.adapt,
+        }  # fmt: skip
+        self._write({"format": FORMAT, "master": _text(settings)})
+
+    def __call__(self, message: Event | Command, at: float) -> None:
+        record: dict[str, Any] = {"kind": type(message).__name__}
+        for column in fields(message):
+            if column.name == "value":
+                continue
+            value = getattr(message, column.name)
+            record[column.name] = sorted(value) if isinstance(value, frozenset) else value
+        if isinstance(message, Arrived):
+            if id(message.code) not in self._codes:
+                self._codes[id(message.code)] = len(self._codes), message.code
+                self._write({"code": len(self._codes) - 1, "pickle": _text(message.code)})
+            record["code"] = self._codes[id(message.code)][0]
+            record["spec"] = {column.name: getattr(message.spec, column.name) for column in fields(CodeSpec)}
+        self._write(record)
+
+    def close(self) -> None:
+        """Finish the file; it may be called twice."""
+        self._file.close()
+
+    def _write(self, record: dict[str, Any]) -> None:
+        if not self._file.closed:
+            self._file.write(json.dumps(record) + "\n")
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """What a master made of logged events. difference: the first command that was another one, in words."""
+
+    events: int
+    commands: int
+    jobs: int
+    difference: str | None
+
+
+def replay(path: Path) -> Replayed:
+    """Feed the events of a log to a new master, and hold its commands against those of the run."""
+    lines = _lines(path)
+    _, header = next(lines, (1, {}))
+    if header.get("format") != FORMAT:
+        raise BadLog(path, 1, f"not an event log of format {FORMAT}")
+    settings = _object(header["master"])
+    master = Master(
+        Estimates(settings["cluster"], settings["guessed"]), policy=settings["policy"], gamma=settings["gamma"],
+        schedule=settings["schedule"], adapt=settings["adapt"],
+    )  # fmt: skip
+    codes: dict[int, Any] = {}
+    events = commands = jobs = 0
+    expected: list[Command] = []
+    for number, record in lines:
+        try:
+            if "pickle" in record:
+                codes[record["code"]] = _object(record["pickle"])
+                continue
+            message = _message(record, codes)
+        except (KeyError, TypeError) as error:
+            raise BadLog(path, number, f"not an event or a command ({type(error).__name__}: {error})") from None
+        if isinstance(message, EVENTS):
+            if expected:
+                return Replayed(events, commands, jobs, f"line {number}: the run did not do {expected[0]}")
+            events, expected = events + 1, master.handle(message)
+            continue
+        if not expected or expected[0] != message:
+            instead = expected[0] if expected else "nothing"
+            return Replayed(events, commands, jobs, f"line {number}: the run did {message}, the master says {instead}")
+        expected.pop(0)
+        commands, jobs = commands + 1, jobs + isinstance(message, Deliver)
+    return Replayed(events, commands, jobs, None)
+
+
+def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    try:
+        with path.open(encoding="utf-8") as file:
+            for number, line in enumerate(file, 1):
+                if not line.endswith("\n"):
+                    return  # the run was killed in the middle of a line
+                try:
+                    record = json.loads(line)
+                except json.JSONDecodeError:
+                    raise BadLog(path, number, "not JSON") from None
+                if not isinstance(record, dict):
+                    raise BadLog(path, number, "not a JSON object")
+                yield number, record
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or "cannot be read"
+        raise BadInput("EVENTS", str(path), why, "name a file that `run --events` wrote") from None
+
+
+def _message(record: dict[str, Any], codes: dict[int, Any]) -> Event | Command:
+    settings = {name: value for name, value in record.items() if name != "kind"}
+    if "ticket" in settings:
+        settings["ticket"] = Ticket(*settings["ticket"])
+    if record["kind"] == "Arrived":
+        settings["code"], settings["spec"] = codes[settings["code"]], CodeSpec(**settings["spec"])
+    kind = KINDS[record["kind"]]
+    for name in ("tasks", "bad", "workers"):
+        if name in settings:
+            settings[name] = (tuple if kind in (Assign, Purge) else frozenset)(settings[name])
+    message: Event | Command = kind(**settings)
+    return message
+
+
+def _text(value: Any) -> str:
+    return base64.b64encode(by_value(value)).decode("ascii")
+
+
+def _object(text: str) -> Any:
+    return pickle.loads(base64.b64decode(text))

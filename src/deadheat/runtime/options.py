@@ -1,0 +1,151 @@
+"""The options of a run: workers, code, split and schedule, checked once; `run`, `Pool` and `measure` begin with them."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+from weakref import WeakSet
+
+from deadheat.coding import Code
+from deadheat.errors import BadInput, finite, nearest, whole
+from deadheat.model import Cluster
+from deadheat.planning import POLICIES, Policy
+from deadheat.runtime.driver import Driver, Listener
+from deadheat.runtime.emulation import emulations
+from deadheat.runtime.engines.local_engine import LocalEngine
+from deadheat.runtime.engines.ray_engine import RayEngine
+from deadheat.runtime.job import Workable
+from deadheat.scheduling import Engine, Estimates, Master, Program, Schedule, schedule_named
+
+ENGINES = ("local", "ray")
+_used: WeakSet[Any] = WeakSet()  # engines, since their workers remember tickets
+UNKNOWN = 1e-3  # seconds per unit of work that are taken for granted of workers nobody has measured
+MOST_DEFAULT = 8  # workers that are started without being asked for
+
+
+@dataclass(frozen=True, eq=False)
+class Options:
+    """What was asked for; every field is documented at `run`. Raises BadInput for what cannot be meant."""
+
+    cluster: Cluster | None = None
+    code: Code | None = None
+    engine: str | Engine = "local"
+    workers: int | None = None
+    policy: str | Policy = "optimal"
+    schedule: str | Schedule = "static"
+    gamma: float = 1.0
+    work: float | None = None
+    adapt: bool = True
+    emulate: bool = False
+    seed: int = 0
+    quotas: Sequence[float | None] | None = None
+    address: str | None = None
+    memory: float = math.inf
+
+    def __post_init__(self) -> None:
+        if self.cluster is not None and not isinstance(self.cluster, Cluster):
+            raise BadInput("cluster", self.cluster, "not a Cluster", "give dh.Cluster([...]), or workers=2")
+        if self.code is not None and not isinstance(self.code, Code):
+            raise BadInput("code", self.code, "not a code", "give one of dh.codes, such as dh.codes.cyclic(12, 2)")
+        if isinstance(self.engine, str) and self.engine not in ENGINES:
+            raise BadInput("engine", self.engine, "no such engine", nearest(self.engine, ENGINES))
+        if not isinstance(self.engine, (str, Engine)):
+            raise BadInput("engine", self.engine, "not an engine", 'give "local", "ray" or a dh.engines.Engine')
+        if self.emulate and not isinstance(self.engine, str):
+            raise BadInput("emulate", True, "an engine of your own has its workers", "give them emulations")
+        if self.emulate and self.cluster is None:
+            raise BadInput("emulate", True, "there is nothing to emulate", "give the cluster")
+        if self.quotas is not None and self.engine != "local":
+            raise BadInput("quotas", self.quotas, "only local workers can be limited", 'use engine="local"')
+        if self.address is not None and self.engine != "ray":
+            raise BadInput("address", self.address, "of no use without Ray", 'use engine="ray"')
+        if isinstance(self.memory, bool) or not isinstance(self.memory, (int, float)):
+            raise BadInput("memory", self.memory, "not a number", "give bytes, such as 1e9")
+        if not self.memory > 0:
+            raise BadInput("memory", self.memory, "no room for any chunk", "give bytes, above 0")
+        if self.work is not None:
+            finite("work", self.work, "give units of work of a plain iteration, above 0", above=0.0)
+        existing = None if isinstance(self.engine, str) else self.engine.workers
+        if existing not in (None, len(self.declared)):
+            problem = f"workers, and the engine has {existing}"
+            raise BadInput("cluster", len(self.declared), problem, "let them agree")
+        if self.workers not in (None, len(self.declared)):
+            raise BadInput("workers", self.workers, f"the cluster has {len(self.declared)}", "leave it out")
+        _ = self.named_policy, self.named_schedule
+
+    @property
+    def guessed(self) -> bool:
+        """Whether nothing was said of the workers, so that a probe measures them."""
+        return self.cluster is None
+
+    @cached_property
+    def declared(self) -> Cluster:
+        """The workers as they were declared; equal ones where nothing was said of them."""
+        if self.cluster is not None:
+            return self.cluster
+        count = self.workers
+        if count is None and isinstance(self.engine, Engine):
+            count = self.engine.workers
+        if count is None:
+            count = min(os.cpu_count() or 1, MOST_DEFAULT)
+        return Cluster.from_columns([UNKNOWN] * whole("workers", count, "give the number of workers"), 0.0)
+
+    @cached_property
+    def named_policy(self) -> Policy:
+        """The split policy itself."""
+        return POLICIES.find(self.policy, "policy") if isinstance(self.policy, str) else self.policy
+
+    @cached_property
+    def named_schedule(self) -> Schedule:
+        """The schedule itself."""
+        return schedule_named(self.schedule)
+
+    @property
+    def emulation(self) -> str:
+        """How the workers are made unequal, in words; empty where they are as they are."""
+        means = ["task times are stretched to the laws given"] if self.emulate else []
+        return " and ".join([*means, "CPU quotas limit them"] if self.quotas is not None else means)
+
+    def start(self, listeners: Sequence[Listener] = ()) -> Driver:
+        """Start the workers; a driver with a master for them."""
+        workers = emulations(self.declared, self.seed) if self.emulate else [None] * len(self.declared)
+        engine = self.engine
+        if isinstance(engine, Engine):
+            if engine in _used:
+                raise BadInput("engine", type(engine).__name__, "has served a run before", "make one for each run")
+            _used.add(engine)
+        elif engine == "local":
+            engine = LocalEngine(workers, quotas=self.quotas)
+        else:
+            engine = RayEngine(workers, address=self.address)
+        master = Master(
+            Estimates(self.declared, self.guessed), policy=self.named_policy, gamma=self.gamma,
+            schedule=self.named_schedule, adapt=self.adapt,
+        )  # fmt: skip
+        return Driver(master, engine, list(listeners))
+
+    def close(self, driver: Driver) -> None:
+        """End the workers, if they were started here."""
+        if isinstance(self.engine, str):
+            driver.engine.close()
+
+    def program(self, job: Workable, code: Code | None = None) -> Program:
+        """A job under its code, ready to be submitted."""
+        must_be_job(job)
+        program = job.program(self.code if code is None else code, self.memory)
+        if self.work is not None:
+            program.work = self.work
+        if program.spec.shared_chunks and not self.named_schedule.keeps_split:
+            problem = "tasks that share chunks must stay where they were planned"
+            raise BadInput("schedule", self.schedule, problem, 'use schedule="static", or a code without reuse')
+        return program
+
+
+def must_be_job(job: object) -> None:
+    """Refuse what cannot be run."""
+    if isinstance(job, type) or not callable(getattr(job, "program", None)):
+        raise BadInput("job", job, "not a job", "give a dh.Job, or one of dh.jobs")

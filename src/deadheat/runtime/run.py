@@ -1,0 +1,344 @@
+"""Run jobs for real: `run` takes a stream of jobs, workers and a code, and yields deliveries as they come."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence, Sized
+from dataclasses import replace
+from functools import cached_property
+from math import inf
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from deadheat.coding import Code
+from deadheat.errors import BadInput, DeadheatError, finite
+from deadheat.model import Array, Cluster, Trace
+from deadheat.planning import Policy
+from deadheat.runtime.checkpoint import Checkpoints
+from deadheat.runtime.driver import Delivery, Driver, JobFailed, Listener, signature
+from deadheat.runtime.eta import Eta
+from deadheat.runtime.event_log import EventLog
+from deadheat.runtime.expectation import Expectations, intervals_of_a_run
+from deadheat.runtime.job import Workable
+from deadheat.runtime.options import Options, must_be_job
+from deadheat.runtime.outcome import Compared, Outcome, WorkerReport, mean_of, overhead_of
+from deadheat.runtime.record import Record
+from deadheat.scheduling import Engine, Program, Schedule, describe_error
+
+NEAR = 2  # jobs that are prepared: the one at work, and the next
+
+
+class EndedEarly(DeadheatError):
+    """A run that was closed before its end is asked for more."""
+
+    def __init__(self, done: int) -> None:
+        super().__init__(f"the run was ended after {done} jobs: begin another one for the rest")
+
+
+def run(
+    job: Workable | Iterable[Workable],
+    cluster: Cluster | None = None,
+    code: Code | Iterable[Code | None] | None = None,
+    engine: str | Engine = "local",
+    *,
+    workers: int | None = None,
+    policy: str | Policy = "optimal",
+    schedule: str | Schedule = "static",
+    gamma: float = 1.0,
+    work: float | None = None,
+    adapt: bool = True,
+    arrivals: Iterable[float] | None = None,
+    checkpoint: str | Path | Checkpoints | None = None,
+    events: str | Path | None = None,
+    listeners: Sequence[Listener] = (),
+    emulate: bool = False,
+    seed: int = 0,
+    quotas: Sequence[float | None] | None = None,
+    address: str | None = None,
+    memory: float = inf,
+) -> Run:
+    """Run jobs in order on real workers, and yield their deliveries.
+
+    job: one, or any iterable of them; a job is prepared when its turn is near and forgotten when it is delivered.
+    cluster: what is known of the workers; where nothing is, a short probe measures them.
+    code: none by default, with a task for each chunk; or an iterable, one for each job.
+    engine: "local" (processes), "ray", or an engine of your own.
+    workers: how many, where no cluster is given.
+    policy: of the split: a name ("optimal", "fastest", "uniform", ...) or a function of cluster, spec and gamma.
+    schedule: "static", "top-up", "pull", "duplicates", "speculative", or one of your own.
+    gamma: weight of the second moment in Theorem 2, in 1/second.
+    work: units of work of a plain iteration, in the cluster's unit; by default one for each chunk.
+    adapt: split anew as the workers change.
+    arrivals: seconds after the start at which jobs come, in order; by default all at once.
+    checkpoint: a folder; a run that was killed goes on from there.
+    events: a file for every event and command, which `deadheat replay` feeds to a master again.
+    listeners: functions that are called with every event and command, and the time.
+    emulate: stretch task times to the cluster's laws, for demonstrations and tests.
+    seed: of emulated times, and of simulated forecasts.
+    quotas: shares of a core that local workers get (as root, on Linux).
+    address: of a Ray cluster.
+    memory: bytes of chunks that a worker may keep of those it reads itself.
+    """
+    several = isinstance(job, Iterable) and not callable(getattr(job, "program", None))
+    jobs: Iterable[Any] = job if several and isinstance(job, Iterable) else [job]
+    same = code is None or isinstance(code, (Code, str)) or not isinstance(code, Iterable)
+    options = Options(
+        cluster=cluster, code=code if same else None, engine=engine, workers=workers, policy=policy,  # type: ignore[arg-type]
+        schedule=schedule, gamma=gamma, work=work, adapt=adapt, emulate=emulate, seed=seed, quotas=quotas,
+        address=address, memory=memory,
+    )  # fmt: skip
+    codes = None if same or not isinstance(code, Iterable) else _matching("code", code, jobs)
+    times = None if arrivals is None else _matching("arrivals", arrivals, jobs)
+    if isinstance(jobs, Sequence):
+        if not jobs:
+            raise BadInput("job", job, "nothing to run", "give a Job")
+        for one_job in jobs:
+            must_be_job(one_job)
+    if isinstance(times, Sequence):
+        list(_ascending(times))
+    store = Checkpoints(Path(checkpoint)) if isinstance(checkpoint, (str, Path)) else checkpoint
+    return Run(options, jobs, codes=codes, arrivals=times, checkpoints=store, events=events, listeners=listeners)
+
+
+class Run:
+    """A run under way. It goes on while it is iterated over, or waited for; the rest is known when it is over.
+
+    cluster: the workers as they were declared, or as the probe found them. deliveries: those so far, with their states
+    where the jobs were given as a list; of a stream the states go to whoever iterates, and only the last one stays.
+    """
+
+    def __init__(
+        self,
+        options: Options,
+        jobs: Iterable[Workable],
+        *,
+        codes: Iterable[Code | None] | None = None,
+        arrivals: Iterable[float] | None = None,
+        checkpoints: Checkpoints | None = None,
+        events: str | Path | None = None,
+        listeners: Sequence[Listener] = (),
+    ) -> None:
+        self.options, self.checkpoints = options, checkpoints
+        self.count = len(jobs) if isinstance(jobs, Sized) else None
+        self.deliveries: list[Delivery] = []
+        self.closed = False
+        self.record = Record()
+        self._keep_states = isinstance(jobs, Sequence)
+        self._jobs, self._codes = iter(jobs), None if codes is None else iter(codes)
+        self._arrivals = None if arrivals is None else _ascending(arrivals)
+        self._last: Delivery | None = None
+        self._kinds: dict[int, int] = {}  # of jobs that are under way
+        self._kind_of: list[int] = []  # of jobs that are done, in the order of delivery
+        self._upcoming: tuple[Workable, Code | None, float] | None = self._next_job()
+        if self._upcoming is None:
+            raise BadInput("job", jobs, "nothing to run", "give a Job")
+        log = None if events is None else EventLog(Path(events), options)
+        first = options.program(self._upcoming[0], self._upcoming[1])  # what cannot be meant is said before any work
+        self.driver: Driver = options.start([self.record, *([log] if log else []), *listeners])
+        self.driver.checkpoints = checkpoints
+        self._log = log
+        try:
+            self.driver.gather(len(options.declared))
+            if options.guessed:
+                self.driver.probe(first, self._upcoming[0].start)
+            estimates = self.driver.master.estimates
+            self.cluster = estimates.cluster(range(len(options.declared))) if options.guessed else options.declared
+        except BaseException:
+            self.close()
+            raise
+        self.expectations = Expectations(
+            self.cluster, options.named_policy, options.gamma, options.named_schedule, options.seed
+        )
+        self.origin = self.driver.engine.now()
+        known = [self.origin + time for time in arrivals] if isinstance(arrivals, Sequence) else None
+        self.eta = Eta(self.count, known)
+        self.driver.listeners.append(self.eta)
+        self._first: Program | None = first
+
+    def __iter__(self) -> Iterator[Delivery]:
+        """Yield deliveries in order; workers that were started for this run are ended after the last."""
+        try:
+            while len(self.driver) or self._upcoming is not None:
+                if self.closed:
+                    raise EndedEarly(len(self.record.delivered) + self.record.failed)
+                for delivery in [*self._feed(), *self.driver.turn(self._pause())]:
+                    self._take(delivery)
+                    yield delivery
+        finally:
+            self.close()
+
+    def _next_job(self) -> tuple[Workable, Code | None, float] | None:
+        """The next job of the stream with its code and its arrival."""
+        job = next(self._jobs, None)
+        if job is None:
+            return None
+        must_be_job(job)
+        code = None if self._codes is None else next(self._codes, None)
+        at = 0.0 if self._arrivals is None else next(self._arrivals, None)
+        if at is None:
+            raise BadInput("arrivals", None, "fewer than jobs", "give one time for each")
+        return job, code, at
+
+    def _pause(self) -> float | None:
+        """Seconds until the next job is to be prepared; None where that does not depend on time."""
+        if self._upcoming is None or len(self.driver) >= NEAR:
+            return None
+        return max(self.origin + self._upcoming[2] - self.driver.engine.now(), 0.0)
+
+    def _feed(self) -> list[Delivery]:
+        """Prepare and submit jobs that have arrived, while their turn is near; those that cannot be prepared fail."""
+        failed = []
+        while (
+            self._upcoming is not None
+            and len(self.driver) < NEAR
+            and self.origin + self._upcoming[2] <= self.driver.engine.now()
+        ):
+            job, code, at = self._upcoming
+            try:
+                self._submit(job, code, self.origin + at)
+            except (DeadheatError, OSError) as error:
+                if not self.record.delivered and not self.record.failed and not len(self.driver):
+                    raise  # the first job: what cannot be meant is said before any work
+                failed.append(self._unprepared(job, self.origin + at, str(error)))
+            except Exception as error:
+                failed.append(self._unprepared(job, self.origin + at, describe_error(error)))
+            self._upcoming = self._next_job()
+        return failed
+
+    def _submit(self, job: Workable, code: Code | None, at: float) -> None:
+        program = self._first or self.options.program(job, code)
+        self._first = None
+        state, iteration, over = job.start, 0, False
+        if self.checkpoints is not None:
+            saved = self.checkpoints.load(self.driver.submitted, signature(program))
+            if saved is not None:
+                state, iteration, over = saved.state, saved.iteration, saved.over
+        number = self.driver.submitted
+        self._kinds[number] = self.expectations.kind(program)
+        self.eta.add(number, program.iterations, program.spec.critical * program.spec.work)
+        self.driver.submit(program, state, arrived=at, iteration=iteration, over=over)
+
+    def _unprepared(self, job: Workable, at: float, error: str) -> Delivery:
+        number, now = self.driver.skip(), self.driver.engine.now()
+        return Delivery(number, job.name, job.start, 0, arrived=at, started=now, delivered=now, error=error)
+
+    def _take(self, delivery: Delivery) -> None:
+        self.record.deliver(delivery)
+        self._last = delivery
+        kind = self._kinds.pop(delivery.job, None)
+        if delivery.error is None and kind is not None:
+            self._kind_of.append(kind)
+        self.deliveries.append(delivery if self._keep_states else replace(delivery, state=None))
+
+    def wait(self) -> Run:
+        """Run to the end."""
+        for _ in self:
+            pass
+        return self
+
+    def close(self) -> None:
+        """End the workers, if they were started for this run."""
+        self.closed = True
+        self.options.close(self.driver)
+        if self._log is not None:
+            self._log.close()
+
+    def __enter__(self) -> Run:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def state(self) -> Any:
+        """The last state of the last job, when all are done. Raises JobFailed where it could not be finished."""
+        self.wait()
+        assert self._last is not None
+        if self._last.error is not None:
+            raise JobFailed(self._last)
+        return self._last.state
+
+    @property
+    def trace(self) -> Trace:
+        """Arrivals, starts, ends and every task, in seconds since the run began."""
+        self.wait()
+        arrival, start, end = (np.array(column) - self.origin for column in self.record.times)
+        about = {
+            "jobs": len(arrival), "engine": type(self.driver.engine).__name__, "workers": self.cluster.names,
+            "emulated": bool(self.options.emulation),
+        }  # fmt: skip
+        return Trace(arrival, start, end, self.record.timeline(self.origin), about)
+
+    @property
+    def workers(self) -> Cluster:
+        """The workers as they were measured."""
+        return self.driver.master.estimates.cluster(range(len(self.cluster)))
+
+    @property
+    def reports(self) -> tuple[WorkerReport, ...]:
+        """Every worker, as it is now."""
+        master, record = self.driver.master, self.record
+        numbers = sorted({*range(len(self.options.declared)), *master.alive})
+        scores, measured = master.estimates.scores(numbers), master.estimates.cluster(numbers)
+        return tuple(
+            WorkerReport(
+                name=worker.name, load=record.loads.get(w, 0), done=record.done.get(w, 0),
+                purged=record.purged.get(w, 0), late=record.late.get(w, 0.0), relative=scores[w].relative,
+                individual=scores[w].individual, slower=scores[w].slower, state=master.state(w), mean=worker.mean,
+                std=worker.std, comm=worker.comm,
+            )
+            for w, worker in zip(numbers, measured, strict=True)
+        )  # fmt: skip
+
+    @cached_property
+    def outcome(self) -> Outcome:
+        """Forecast beside measurement, when all is over."""
+        record = self.wait().record
+        overhead, at_master = overhead_of(record, self.cluster.comm)
+        compared, exact = self._compared(overhead)
+        return Outcome(
+            jobs=len(record.delivered), failed=record.failed, iterations=len(record.iterations),
+            seconds=(record.last or self.origin) - self.origin, compared=compared, overhead=overhead,
+            at_master=at_master, intervals=self.eta.stated, held=self.eta.held, workers=self.reports, exact=exact,
+            emulation=self.options.emulation,
+        )  # fmt: skip
+
+    def _compared(self, overhead: float) -> tuple[tuple[Compared, ...], bool]:
+        """Iteration, service and delay of the jobs that were worked on in this run; whether the forecast is exact."""
+        record = self.record
+        jobs = np.array(record.delivered, np.int64)
+        iterated = np.array(record.job, np.int64)
+        counts = np.bincount(iterated, minlength=int(jobs.max(initial=-1)) + 1)[jobs] if jobs.size else jobs
+        worked = counts > 0  # some were over at their checkpoint
+        if not worked.any():
+            return (), True
+        arrival, start, end = (np.array(column)[worked] for column in record.times)
+        kinds = np.array(self._kind_of)[worked]
+        expected = [self.expectations.of(int(kind)) for kind in kinds]
+        plain, full = (
+            intervals_of_a_run(expected, counts[worked].astype(float), arrival - self.origin, extra)
+            for extra in (0.0, overhead)
+        )
+        each: Array = (np.array(record.iterations) + np.array(record.at_master))[np.isin(iterated, jobs[worked])]
+        measured = mean_of(each), mean_of(end - start), mean_of(end - arrival)
+        names = "iteration", "service", "delay"
+        rows = zip(names, plain, full, measured, strict=True)
+        return tuple(Compared(*row) for row in rows), all(expectation.exact for expectation in expected)
+
+
+def _ascending(arrivals: Iterable[float]) -> Iterator[float]:
+    """The times, checked as they come."""
+    before = 0.0
+    for at in arrivals:
+        if finite("arrivals", at, "give seconds after the start", least=0.0) < before:
+            raise BadInput("arrivals", at, f"comes after {before:g}", "give the jobs in the order of their arrival")
+        before = at
+        yield at
+
+
+def _matching(field: str, values: Iterable[Any], jobs: Iterable[Any]) -> Iterable[Any]:
+    """Values of which there must be one for each job, as far as their number is known."""
+    if isinstance(values, Sized) and isinstance(jobs, Sized) and len(values) != len(jobs):
+        raise BadInput(field, len(values), f"for {len(jobs)} jobs", "give one for each")
+    return values

@@ -1,0 +1,28 @@
+"""Duplicates: the static split, and copies of unfinished tasks for workers that are done."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from deadheat.model import Array
+from deadheat.scheduling.schedules.schedule import Draws, Progress, copy_of_slowest
+from deadheat.scheduling.schedules.static import Static
+
+
+@dataclass(frozen=True)
+class Duplicates(Static):
+    """A worker that is done copies the last unfinished task of whoever has most left to do.
+
+    The first copy to end counts; the owner does not hear of it and computes the task in its turn.
+    """
+
+    keeps_split: ClassVar[bool] = False
+
+    def more(self, worker: int, progress: Progress) -> tuple[int, ...]:
+        """A copy, for a worker that has nothing left."""
+        return () if progress.left[worker] else copy_of_slowest(worker, progress)
+
+    def lengths(self, batch: Draws) -> Array | None:
+        """There is no fast path: who helps whom depends on what has happened so far."""
+        return None

@@ -1,0 +1,42 @@
+"""Static: every worker has its load from the start, in one message (the paper)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from deadheat.coding import placement
+from deadheat.model import Array
+from deadheat.scheduling.schedules.first_results import first_results, kth
+from deadheat.scheduling.schedules.schedule import Draws, Schedule
+
+
+@dataclass(frozen=True)
+class Static(Schedule):
+    """Loads as the split says, neighbouring tasks together.
+
+    Where workers are away and the others cannot reach K, these go on with the rest.
+    """
+
+    keeps_split: ClassVar[bool] = True
+
+    def opening(self, workers: Sequence[int], loads: Sequence[int], critical: int) -> dict[int, tuple[int, ...]]:
+        """The split."""
+        return {w: tuple(tasks) for w, tasks in zip(workers, placement(loads), strict=True) if tasks}
+
+    def lengths(self, batch: Draws) -> Array | None:
+        """The K-th result of all loads."""
+        ends = kth(results(batch), batch.critical)
+        lost = ~np.isfinite(ends)
+        if lost.any():
+            ends[lost] = first_results(batch, most=batch.critical * len(batch.tasks))[lost]
+        return ends
+
+
+def results(batch: Draws) -> Array:
+    """When each of the n results arrives, worker by worker: shape (iterations, n)."""
+    busy = np.flatnonzero(batch.loads)
+    return np.ascontiguousarray(np.concatenate([batch.ends(int(p), int(batch.loads[p])) for p in busy]).T)

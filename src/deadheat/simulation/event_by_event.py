@@ -1,0 +1,86 @@
+"""Any schedule, event by event: its definition is asked what each worker gets, as the master asks it in a live run."""
+
+from __future__ import annotations
+
+import heapq
+from itertools import count
+
+import numpy as np
+
+from deadheat.coding import Code
+from deadheat.model import Array
+from deadheat.scheduling import Progress, Schedule
+from deadheat.simulation.batch import Batch
+
+
+def event_by_event(schedule: Schedule, batch: Batch, code: Code | None = None) -> Array:
+    """The time of each iteration of a batch; infinite where the schedule leaves it without enough results.
+
+    code: decides when the results suffice; without one the K-th result does.
+    """
+    durations = Durations(batch)
+    return np.array([_play(schedule, batch, durations, iteration, code) for iteration in range(batch.size)])
+
+
+class Durations:
+    """The durations of a batch's tasks, drawn as far as they are asked for."""
+
+    def __init__(self, batch: Batch) -> None:
+        self._batch = batch
+        share = batch.critical / batch.tasks.pace / (1 / batch.tasks.pace).sum()
+        counts = np.ceil(1.5 * share).astype(int) + 4
+        self._drawn = [batch.durations(p, int(counts[p])) for p in range(len(batch.tasks))]
+
+    def of(self, worker: int, number: int, iteration: int) -> float:
+        """How long the worker's task of that number takes in an iteration."""
+        if number >= len(self._drawn[worker]):
+            self._drawn[worker] = self._batch.durations(worker, 2 * (number + 1))
+        return float(self._drawn[worker][number, iteration]) + self._batch.tasks.seconds_per_task
+
+
+def _play(schedule: Schedule, batch: Batch, durations: Durations, iteration: int, code: Code | None) -> float:
+    """One iteration. A worker's comm comes before its first task; workers that are away take no part."""
+    tasks, stretch = batch.tasks, batch.stretch
+    away = np.zeros(len(tasks), bool) if stretch is None else ~np.isfinite(stretch[iteration])
+    workers = np.flatnonzero(~away).tolist()
+    progress = Progress(int(batch.loads.sum()), workers, lambda worker: float(tasks.pace[worker]))
+    ends: list[tuple[float, int, int]] = []  # time, order of being begun, worker
+    begun, order = [0] * len(tasks), count()
+
+    def begin(worker: int, now: float) -> None:
+        """Begin with the task at the front of a worker's queue."""
+        start = now if begun[worker] else now + float(tasks.comm[worker])
+        heapq.heappush(ends, (start + durations.of(worker, begun[worker], iteration), next(order), worker))
+        begun[worker] += 1
+
+    def give(worker: int, extra: tuple[int, ...], now: float) -> None:
+        idle = not progress.left[worker]
+        extra = tuple(task for task in extra if task not in progress.done)
+        progress.assign(worker, extra)
+        if idle and extra:
+            begin(worker, now)
+
+    opening = schedule.opening(workers, [int(batch.loads[w]) for w in workers], batch.critical) if workers else {}
+    for worker, first in opening.items():
+        give(worker, first, 0.0)
+    while ends:
+        wake = schedule.wake(progress)
+        if wake is not None and wake < ends[0][0]:
+            progress.now = max(wake, progress.now)
+            for worker in progress.idle():
+                give(worker, schedule.more(worker, progress), progress.now)
+            continue
+        progress.now, _, worker = heapq.heappop(ends)
+        progress.finish(worker, progress.left[worker][0])
+        if _enough(progress, batch.critical, code):
+            return progress.now
+        if progress.left[worker]:
+            begin(worker, progress.now)
+        give(worker, schedule.more(worker, progress), progress.now)
+    return float("inf")
+
+
+def _enough(progress: Progress, critical: int, code: Code | None) -> bool:
+    if code is None:
+        return len(progress.done) >= critical
+    return len(progress.done) >= code.fewest and code.decodable(progress.done)
