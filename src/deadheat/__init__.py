@@ -18,7 +18,7 @@ from deadheat.errors import BadInput, DeadheatError
 from deadheat.model import Cluster, CodeSpec, Scenario, Search, Split, Stream, Switching, Trace, Worker, Workload, laws
 from deadheat.planning import choose, fastest, mismatch, policies, split, uniform
 from deadheat.queueing import forecast, lower_bound
-from deadheat.runtime import Converged, Delivery, Job, JobFailed, Pool, Run, measure, run
+from deadheat.runtime import Converged, Job, JobFailed, Pool, measure, run
 from deadheat.scheduling import schedules
 from deadheat.simulation import Scheme, compare, simulate
 from deadheat.tuning import plan, tune
@@ -31,7 +31,7 @@ __version__ = "0.1.0"
 LAZY = ("jobs", "sklearn", "torch")  # modules that are imported when they are asked for; the latter two need extras
 
 __all__ = [
-    "BadInput", "Cluster", "CodeSpec", "Converged", "DeadheatError", "Delivery", "Job", "JobFailed", "Pool", "Run",
+    "BadInput", "Cluster", "CodeSpec", "Converged", "DeadheatError", "Job", "JobFailed", "Pool",
     "Scenario", "Scheme", "Search", "Split", "Stream", "Switching", "Trace", "Worker", "Workload", "choose", "codes",
     "compare", "engines", "fastest", "forecast", "jobs", "laws", "lower_bound", "measure", "mismatch", "plan",
     "policies", "run", "schedules", "simulate", "sklearn", "split", "theory", "torch", "tune", "uniform",

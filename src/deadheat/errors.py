@@ -68,11 +68,11 @@ def whole(field: str, value: object, remedy: str, *, least: int = 1) -> int:
     return int(number)
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
+def nearest(word: str, names: Iterable[str]) -> str:
     """Say what exists, the nearest first: "did you mean 'rate'?" or "known: a, b"."""
-    names = sorted(known)
-    close = difflib.get_close_matches(word, names, n=1, cutoff=0.6)
-    return f"did you mean '{close[0]}'?" if close else "known: " + ", ".join(names)
+    ordered = sorted(names)
+    close = difflib.get_close_matches(word, ordered, n=1, cutoff=0.6)
+    return f"did you mean '{close[0]}'?" if close else "known: " + ", ".join(ordered)
 
 
 def _short(value: object) -> str:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import fields, replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pytest
 from code_specimens import LARGE, MIDDLE, SMALL, large, middle, small
 
-from deadheat.coding import FAMILIES, Code, codes
+from deadheat.coding import FAMILIES, Code, LinearCode, codes
 from deadheat.coding.conformance import (
     CHECKS,
     check_decodable,
@@ -20,6 +22,7 @@ from deadheat.coding.conformance import (
     subsets,
     trial,
 )
+from deadheat.model import AnyArray, Array, IntArray
 
 RANDOM = int(os.environ.get("DEADHEAT_PATTERNS", "500"))  # of the large codes; they take a minute
 QUICK = {"mds"}  # large codes with little to solve
@@ -126,7 +129,41 @@ def test_the_suite_would_see_a_code_that_decodes_wrongly() -> None:
 def test_the_suite_would_see_a_set_that_is_judged_wrongly() -> None:
     """A negative control: a code that says K = 4 where 5 results are needed, or 6."""
     for claimed in (4, 6):
-        code = codes.cyclic(7, 2)
-        object.__setattr__(code, "critical", claimed)
         with pytest.raises(AssertionError, match="judged wrongly"):
-            check_decodable(code)
+            check_decodable(replace(codes.cyclic(7, 2), critical=claimed))
+
+
+class Loud(LinearCode):
+    def mix(self, task: int, values: Any) -> AnyArray:
+        return super().mix(task, values) * (1 + 1e-6 * (task == 3))
+
+
+class Late(LinearCode):
+    def finish(self, ends: Array) -> Array:
+        return np.asarray(ends.max(axis=1))
+
+
+class Careless(LinearCode):
+    def decode(self, results: Mapping[int, Any], *more: Any) -> AnyArray:
+        return super().decode({task: np.nan_to_num(value) for task, value in results.items()}, *more)
+
+
+class Greedy(LinearCode):
+    def support(self, task: int) -> tuple[IntArray, AnyArray]:
+        return np.arange(self.chunks), self._inputs[task]
+
+
+class Forgetful(LinearCode):
+    def __getstate__(self) -> dict[str, Any]:
+        return super().__getstate__() | {"critical": self.critical + 1}
+
+
+@pytest.mark.parametrize(
+    ("kind", "check"),
+    [(Loud, CHECKS[0]), (Late, CHECKS[2]), (Careless, CHECKS[3]), (Greedy, CHECKS[4]), (Forgetful, CHECKS[5])],
+)
+def test_each_check_would_see_its_fault(kind: type[LinearCode], check: Callable[[Code], None]) -> None:
+    good = codes.cyclic(7, 2)
+    check(good)
+    with pytest.raises(AssertionError):
+        check(kind(**{field.name: getattr(good, field.name) for field in fields(good)}))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 from code_specimens import CODED, MIXED, SMALL, small
 from scipy import sparse
 
-from deadheat.coding import Code, LinearCode, ShortBlock, codes, encode
+from deadheat.coding import Code, LinearCode, ShortBlock, codes, encode, in_parts
 from deadheat.coding.conformance import patterns, trial
 from deadheat.coding.recipe import AT_ONCE, Weights
 from deadheat.errors import BadInput
@@ -152,6 +153,26 @@ def test_python_numbers_and_lists_are_results_too() -> None:
     assert code.decode({0: [1.5, 3], 2: [1.5, 3]}) == pytest.approx([3.0, 6.0])
 
 
+@pytest.mark.parametrize("shape", [(9,), (7, 3), (1,), (2, 2, 2), (8,)])
+def test_results_are_filled_up_with_zeros_to_be_cut_in_parts(shape: tuple[int, ...]) -> None:
+    code, rng = codes.communication_efficient(7, 2, 4), np.random.default_rng(0)
+    chunks = rng.standard_normal((7, *shape))
+    results = {task: code.mix(task, list(chunks)) for task in (0, 1, 3, 4, 6)}
+    size = int(np.prod(shape))
+    assert {result.shape for result in results.values()} == {(-(-size // 4),)}
+    answer = code.decode(results)
+    assert answer.shape == (-(-size // 4) * 4,)
+    assert np.allclose(answer[:size].reshape(shape), chunks.sum(axis=0), rtol=0, atol=1e-10)
+    assert np.allclose(answer[size:], 0.0, rtol=0, atol=1e-10)
+
+
+def test_parts_of_one_length_are_not_copied() -> None:
+    value = np.arange(12.0)
+    assert in_parts(value, 3).tolist() == value.reshape(3, 4).tolist()
+    assert np.shares_memory(in_parts(value, 3), value)
+    assert in_parts(np.arange(5), 3).tolist() == [[0, 1], [2, 3], [4, 0]]
+
+
 @pytest.mark.parametrize("size", [0, 1, 63, AT_ONCE // 5 - 1, AT_ONCE // 5 + 1, 2 * (AT_ONCE // 5) + 7])
 def test_results_of_any_length_are_mixed_in_one_pass(size: int) -> None:
     """Also where the blocks in which they are fetched do not come out even."""
@@ -219,6 +240,27 @@ def test_sparse_blocks_stay_sparse(make: type) -> None:
     assert coded[0] is blocks[0]
     assert all(sparse.issparse(block) for block in coded)
     assert np.allclose(code.decode({task: coded[task] @ x for task in (1, 3, 4)}), dense @ x)
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_matrix, sparse.csr_array])
+@pytest.mark.parametrize("columns", [16, 13, 3])
+def test_short_dot_multiplies_a_matrix_by_short_blocks(make: Callable[[Any], Any], columns: int) -> None:
+    """Also where the columns do not come out even, or are fewer than the strips; by a vector or by several."""
+    code, rng = codes.short_dot(5, 8, 2), np.random.default_rng(0)
+    dense = rng.standard_normal((2, 3, columns))
+    coded = encode(code, [make(block) for block in dense])
+    assert all(sparse.issparse(c.block) == (make is not np.asarray) for c in coded)
+    entries = [c.block.nnz if sparse.issparse(c.block) else c.block.size for c in coded]
+    assert all(c.nbytes >= 8 * (count + c.columns.size) for c, count in zip(coded, entries, strict=True))
+    assert max(c.block.shape[1] for c in coded) <= -(-columns // 8) * 5  # d = n - K + M strips of 8
+    for x in (rng.standard_normal(columns), rng.standard_normal((columns, 2))):
+        answer = code.decode({task: coded[task] @ x for task in (0, 2, 3, 5, 7)})
+        assert np.allclose(answer, dense @ x, rtol=0, atol=1e-9)
+
+
+def test_short_dot_needs_columns() -> None:
+    with pytest.raises(BadInput, match="blocks that are matrices"):
+        encode(codes.short_dot(5, 8, 2), [np.ones(3), np.ones(3)])
 
 
 def test_a_systematic_code_leaves_the_first_tasks_plain_and_counts_them() -> None:

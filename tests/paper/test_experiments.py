@@ -10,7 +10,8 @@ import pytest
 from deadheat.cli import main
 from deadheat.model import Claim, Finding
 from deadheat.paper import EXPERIMENTS
-from deadheat.paper.hundred_workers import TABLE, spec, stream, workers
+from deadheat.paper.five_workers import stream
+from deadheat.paper.hundred_workers import TABLE, spec, workers
 from deadheat.paper.traces import find
 from deadheat.planning import split
 from deadheat.queueing import forecast

@@ -15,7 +15,7 @@ from deadheat import theory
 from deadheat.model.assignment import start_scores
 from deadheat.planning import caps, policies
 from deadheat.queueing import reasons
-from deadheat.simulation import SCHEDULES
+from deadheat.scheduling import SCHEDULES
 
 MEAN, COMM = np.array([2.0, 3.4, 1.2]), np.array([0.3, 0.1, 0.9])
 LOADS, CRITICAL = [4, 2, 6], 10

@@ -6,39 +6,40 @@ import heapq
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from deadheat.model import Array
 
 
 def lindley(arrival: Sequence[float], service: Sequence[float], free: float = 0.0) -> list[float]:
     """When each job starts, one after the other."""
-    found = []
+    starts = []
     for arrived, seconds in zip(arrival, service, strict=True):
-        found.append(max(arrived, free))
-        free = found[-1] + seconds
-    return found
+        starts.append(max(arrived, free))
+        free = starts[-1] + seconds
+    return starts
 
 
-def pulled(durations: Sequence[Array], comm: Array, pause: Array, critical: int, total: int) -> float:
-    """The K-th result where free workers take one of `total` tasks each, the first at once and with c_p before it.
+def pulled(durations: Sequence[Array], comm: Array, ahead: int, critical: int, total: int) -> float:
+    """The K-th result where each worker has a task to compute and `ahead` more in hand, of `total` in all.
 
-    durations: one row of task times per worker. Meant for total >= workers, so that nobody starts without a task.
+    durations: one row of task times per worker. Tasks are dealt in turns at the start, then one goes to whoever brings
+    a result; a worker waits for its comm (c_p) before its first task only.
     """
-    free = [(0.0, p) for p in range(len(durations))]
-    heapq.heapify(free)
-    taken = [0] * len(durations)
-    ended: list[float] = []
-    for _ in range(total):
-        if not free:
-            break
-        now, p = heapq.heappop(free)
-        before = comm[p] if taken[p] == 0 else pause[p]
-        ended.append(now + before + float(durations[p][taken[p]]))
-        taken[p] += 1
-        if taken[p] < len(durations[p]):
-            heapq.heappush(free, (ended[-1], p))
-    return sorted(ended)[critical - 1]
+    left, hands = total, [0] * len(durations)
+    for _ in range(1 + ahead):
+        for p in range(len(hands)):
+            if left:
+                left, hands[p] = left - 1, hands[p] + 1
+    running = [(comm[p] + float(rows[0]), p, 0) for p, rows in enumerate(durations) if hands[p]]
+    heapq.heapify(running)
+    for _ in range(critical - 1):
+        now, p, number = heapq.heappop(running)
+        hands[p] -= 1
+        if left:
+            left, hands[p] = left - 1, hands[p] + 1
+        if hands[p]:
+            heapq.heappush(running, (now + float(durations[p][number + 1]), p, number + 1))
+    return float(running[0][0])
 
 
 def between_tasks(

@@ -7,11 +7,9 @@ from typing import Any
 
 import numpy as np
 import simpy
-from numpy.typing import NDArray
 
-from deadheat.model import Cluster, Split, Stream
+from deadheat.model import Array, Cluster, Split, Stream
 
-Array = NDArray[np.float64]
 Steps = Generator[Any, Any, None]
 
 
@@ -42,10 +40,10 @@ def play(cluster: Cluster, split: Split, stream: Stream, jobs: int, rng: np.rand
             began = env.now
             for _ in range(stream.iterations):
                 results = simpy.Store(env)
-                crew = [env.process(worker(int(p), results)) for p in np.flatnonzero(split.loads)]
+                at_work = [env.process(worker(int(p), results)) for p in np.flatnonzero(split.loads)]
                 for _ in range(split.spec.critical):
                     yield results.get()
-                for member in crew:
+                for member in at_work:
                     if member.is_alive:
                         member.interrupt()
             service[job], delay[job] = env.now - began, env.now - arrived

@@ -9,7 +9,7 @@ import pytest
 from simpy_model import play
 
 import deadheat as dh
-from deadheat.simulation import iteration_times as lengths
+from deadheat.simulation import iteration_times
 
 CLUSTER = dh.Cluster.from_columns([1.0, 2.0, 0.5], [1.0, 1.0, 0.5], [0.3, 0.0, 0.6])
 SPLIT = dh.Split.of([2, 1, 5], dh.CodeSpec.of(6, 8))
@@ -32,7 +32,7 @@ def ours(by_tasks: bool, purge: bool = True) -> tuple[np.ndarray, np.ndarray]:
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """A run here has 600 tasks: no need to draw half a million."""
-    monkeypatch.setattr(lengths, "DRAWS", 2**10)
+    monkeypatch.setattr(iteration_times, "DRAWS", 2**10)
 
 
 def apart(one: np.ndarray, other: np.ndarray) -> float:

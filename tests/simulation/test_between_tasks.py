@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import deadheat as dh
-from deadheat.simulation import iteration_times as lengths
+from deadheat.simulation import iteration_times
 from deadheat.simulation.batch import Batch
 from deadheat.simulation.between_tasks import follow
 
@@ -98,7 +98,7 @@ def test_follow_is_the_event_loop(
 
 def test_never_faster_than_purging_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """On the same draws, job by job: arrivals at once, so that all are served without a pause."""
-    monkeypatch.setattr(lengths, "DRAWS", 2**12)
+    monkeypatch.setattr(iteration_times, "DRAWS", 2**12)
     stream = dh.Stream.poisson(1e-6, 3)
     for seed in range(5):
         at_once = dh.simulate(CLUSTER, SPLIT, stream, 300, True, seed, by_tasks=True)

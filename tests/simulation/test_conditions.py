@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 import deadheat as dh
-from deadheat.simulation import iteration_times as lengths
+from deadheat.simulation import Replay, iteration_times
 
 TRACE = Path(__file__).parents[2].parent / "shared" / "traces" / "lambda256_cnn.npz"
 ROWS, WORKERS = 20_000, 20
@@ -103,7 +103,7 @@ def test_nobody_there_is_a_wait_for_all() -> None:
 
 @pytest.mark.parametrize("enter", [0.2, 0.1])
 def test_independent_straggling_has_the_mean_of_a_mixture(enter: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lengths, "DRAWS", 2**14)
+    monkeypatch.setattr(iteration_times, "DRAWS", 2**14)
     cluster = dh.Cluster.from_columns([2.0], 0.0)
     split = dh.Split.of([1], dh.CodeSpec(1))
     chain = dh.Switching(5.0, enter, 1 - enter)
@@ -113,7 +113,7 @@ def test_independent_straggling_has_the_mean_of_a_mixture(enter: float, monkeypa
 
 def test_persistent_stays_make_services_vary_more(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same share of slow iterations, but they come together: the mean of a service stays, its spread grows."""
-    monkeypatch.setattr(lengths, "DRAWS", 2**14)
+    monkeypatch.setattr(iteration_times, "DRAWS", 2**14)
     cluster = dh.Cluster.from_columns([2.0], 0.0)
     split = dh.Split.of([1], dh.CodeSpec(1))
     stream = dh.Stream.poisson(0.01, 20)
@@ -136,7 +136,7 @@ def test_impossible_chains_are_refused(chances: tuple[float, float, float]) -> N
 
 
 def replayed(seconds: np.ndarray, critical: int, jobs: int) -> np.ndarray:
-    replay = dh.Replay(seconds)
+    replay = Replay(seconds)
     workers = seconds.shape[1]
     split = dh.Split.of(np.ones(workers), dh.CodeSpec.of(critical, workers))
     trace = dh.simulate(
@@ -154,7 +154,7 @@ def test_a_replay_is_the_record() -> None:
 
 
 def test_a_replay_goes_on_from_batch_to_batch(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lengths, "DRAWS", 20)
+    monkeypatch.setattr(iteration_times, "DRAWS", 20)
     seconds = np.random.default_rng(4).gamma(2.0, 1.0, (7, 4))
     np.testing.assert_allclose(replayed(seconds, 2, 28), np.tile(np.sort(seconds, axis=1)[:, 1], 4), rtol=1e-9)
 
@@ -162,14 +162,14 @@ def test_a_replay_goes_on_from_batch_to_batch(monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize("seconds", [np.ones(3), np.empty((0, 3)), [[1.0, -1.0]], [[1.0, math.nan]], [[0.0, 1.0]]])
 def test_a_record_is_a_table_of_positive_times(seconds: np.ndarray) -> None:
     with pytest.raises(dh.BadInput, match="positive times"):
-        dh.Replay(seconds)
+        Replay(seconds)
 
 
 def test_a_record_of_other_workers_is_refused() -> None:
     cluster = dh.Cluster.from_columns([1.0, 1.0], 0.0)
     split = dh.Split.of([1, 1], dh.CodeSpec(2))
     with pytest.raises(dh.BadInput, match="3 workers recorded, 2 asked"):
-        dh.simulate(cluster, split, dh.Stream.poisson(1.0, 1), 5, condition=dh.Replay(np.ones((4, 3))))
+        dh.simulate(cluster, split, dh.Stream.poisson(1.0, 1), 5, condition=Replay(np.ones((4, 3))))
 
 
 def test_the_shared_trace() -> None:

@@ -6,27 +6,37 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.simulation import Duplicates, Static
+from deadheat.model import Overhead
+from deadheat.scheduling.schedules import Duplicates, Schedule, Static
 
 
-def constant(mean: list[float], loads: list[int], schedule: object, comm: float = 0.0) -> float:
+def constant(mean: list[float], loads: list[int], schedule: Schedule, comm: float = 0.0) -> float:
     """The length of an iteration of constant tasks of which all are needed."""
     cluster = dh.Cluster.from_columns(mean, 0.0, comm)
     split = dh.Split.of(loads, dh.CodeSpec(sum(loads)))
-    trace = dh.simulate(cluster, split, dh.Stream(1e6, 0.0, 1), 1, seed=1, schedule=schedule)  # type: ignore[arg-type]
+    trace = dh.simulate(cluster, split, dh.Stream(1e6, 0.0, 1), 1, seed=1, schedule=schedule)
     return float(trace.service[0])
 
 
 def test_copies_by_hand() -> None:
     """Tasks of 1 and 10 s, two each: at 2 the fast worker copies the slow one's second task, then its first."""
     assert constant([1.0, 10.0], [2, 2], Static()) == pytest.approx(20.0)
-    assert constant([1.0, 10.0], [2, 2], Duplicates(cost=0.0)) == pytest.approx(4.0)
-    assert constant([1.0, 10.0], [2, 2], Duplicates(cost=0.5)) == pytest.approx(5.0)
-    assert constant([1.0, 10.0], [2, 2], Duplicates(), comm=0.25) == pytest.approx(4.75)  # c_p, and again for each copy
+    assert constant([1.0, 10.0], [2, 2], Duplicates()) == pytest.approx(4.0)
+    assert constant([1.0, 10.0], [2, 2], Duplicates(), comm=0.25) == pytest.approx(4.25)  # c_p once, and not per copy
+
+
+def test_who_has_most_left_is_helped_first() -> None:
+    """Tasks of 2 s (one), 3 s (two) and 10 s (two).
+
+    At 2 the first worker copies the last task of the third and brings it at 4, then its first, at 6; the second brings
+    its own at 3 and 6. Had the second been helped first, the third's tasks would come at 6 and 8.
+    """
+    assert constant([2.0, 3.0, 10.0], [1, 2, 2], Static()) == pytest.approx(20.0)
+    assert constant([2.0, 3.0, 10.0], [1, 2, 2], Duplicates()) == pytest.approx(6.0)
 
 
 def test_nothing_to_copy_changes_nothing() -> None:
-    assert constant([1.0, 2.0], [4, 2], Duplicates(0.0)) == constant([1.0, 2.0], [4, 2], Static())
+    assert constant([1.0, 2.0], [4, 2], Duplicates()) == constant([1.0, 2.0], [4, 2], Static())
 
 
 def test_free_copies_help_where_all_tasks_are_needed() -> None:
@@ -41,7 +51,7 @@ def test_free_copies_help_where_all_tasks_are_needed() -> None:
 def test_the_masters_time_is_added_in_theory_and_simulation() -> None:
     cluster = dh.Cluster.from_columns([1.0, 2.0], [0.5, 1.0])
     split, stream = dh.split(cluster, dh.CodeSpec(9)), dh.Stream.poisson(0.001, 4)
-    extra = dh.Overhead(encode=0.25, decode=0.5, update=1.0)
+    extra = Overhead(encode=0.25, decode=0.5, update=1.0)
     plain, with_extra = dh.forecast(cluster, split, stream), dh.forecast(cluster, split, stream, overhead=extra)
     assert with_extra.service_mean == pytest.approx(plain.service_mean + 4 * 1.75)
     assert with_extra.delay > plain.delay + 4 * 1.75
@@ -53,7 +63,7 @@ def test_the_masters_time_is_added_in_theory_and_simulation() -> None:
 @pytest.mark.parametrize("field", ["encode", "decode", "update"])
 def test_overhead_is_not_negative(field: str) -> None:
     with pytest.raises(dh.BadInput, match=field):
-        dh.Overhead(**{field: -1.0})
+        Overhead(**{field: -1.0})
 
 
 def test_a_scenario_has_overhead() -> None:

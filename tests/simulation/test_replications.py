@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import deadheat as dh
+from deadheat.model import Interval, interval
 from deadheat.paper import worked_example as paper
-from deadheat.simulation import SCHEDULES, Interval, Pull, TopUp, interval
-from deadheat.simulation.replicate import FEWEST, seeds
+from deadheat.scheduling.schedules import SCHEDULES, Pull, TopUp
+from deadheat.simulation import replicate, seeds
+from deadheat.simulation.replicate import FEWEST
 
 CLUSTER, SPEC, STREAM = paper.cluster(), paper.spec(), paper.stream()
 BALANCED = dh.split(CLUSTER, SPEC)
@@ -51,7 +53,7 @@ def test_the_interval_holds_the_mean_nineteen_times_in_twenty() -> None:
 
 
 def test_it_stops_as_soon_as_it_is_precise() -> None:
-    found = dh.replicate(noisy(1.0), 3, precision=0.03)  # type: ignore[arg-type]
+    found = replicate(noisy(1.0), 3, precision=0.03)  # type: ignore[arg-type]
     assert found.delay.precision <= 0.03
     assert found.replications > FEWEST
     assert interval(found.delays[:-1]).precision > 0.03
@@ -61,17 +63,17 @@ def test_it_stops_as_soon_as_it_is_precise() -> None:
 
 
 def test_a_quiet_run_is_still_repeated_ten_times() -> None:
-    assert dh.replicate(noisy(1e-6), 3).replications == FEWEST  # type: ignore[arg-type]
+    assert replicate(noisy(1e-6), 3).replications == FEWEST  # type: ignore[arg-type]
 
 
 def test_a_run_that_is_never_precise_ends() -> None:
-    assert dh.replicate(noisy(100.0), 3, precision=1e-6, most=25).replications == 25  # type: ignore[arg-type]
+    assert replicate(noisy(100.0), 3, precision=1e-6, most=25).replications == 25  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("number", [1, 2, 17])
 def test_so_many_as_asked_for(number: int) -> None:
     told: list[tuple[int, float]] = []
-    found = dh.replicate(noisy(1.0), 3, number, progress=lambda n, p: told.append((n, p)))  # type: ignore[arg-type]
+    found = replicate(noisy(1.0), 3, number, progress=lambda n, p: told.append((n, p)))  # type: ignore[arg-type]
     assert found.replications == number == len(told)
     assert [n for n, _ in told] == list(range(1, number + 1))
     assert told[-1][1] == found.delay.precision
@@ -81,7 +83,7 @@ def test_the_sample_sums_up_its_runs() -> None:
     def run(seed: int) -> dh.Trace:
         return dh.simulate(CLUSTER, BALANCED, STREAM, 200, seed=seed)
 
-    found = dh.replicate(run, 5, 12)
+    found = replicate(run, 5, 12)
     taken, stream = seeds(5)
     traces = [run(next(stream)) for _ in range(12)]
     assert (found.seed, found.jobs) == (taken, 200) == (5, 200)
@@ -92,21 +94,21 @@ def test_the_sample_sums_up_its_runs() -> None:
 
 
 def test_runs_are_independent_and_repeatable() -> None:
-    first, again, other = (dh.replicate(noisy(1.0), seed, 50).delays for seed in (1, 1, 2))  # type: ignore[arg-type]
+    first, again, other = (replicate(noisy(1.0), seed, 50).delays for seed in (1, 1, 2))  # type: ignore[arg-type]
     assert (first == again).all()
     assert np.unique(np.concatenate([first, other])).size == 100
 
 
 def test_a_seed_that_was_not_given_is_on_record() -> None:
-    first = dh.replicate(noisy(1.0), None, 5)  # type: ignore[arg-type]
-    assert (dh.replicate(noisy(1.0), first.seed, 5).delays == first.delays).all()  # type: ignore[arg-type]
-    assert (dh.replicate(noisy(1.0), None, 5).delays != first.delays).any()  # type: ignore[arg-type]
+    first = replicate(noisy(1.0), None, 5)  # type: ignore[arg-type]
+    assert (replicate(noisy(1.0), first.seed, 5).delays == first.delays).all()  # type: ignore[arg-type]
+    assert (replicate(noisy(1.0), None, 5).delays != first.delays).any()  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("bad", [{"replications": 0}, {"replications": 1.5}, {"precision": 0.0}, {"precision": -1.0}])
 def test_impossible_wishes_are_refused(bad: dict[str, float]) -> None:
     with pytest.raises(dh.BadInput) as caught:
-        dh.replicate(noisy(1.0), 1, **bad)  # type: ignore[arg-type]
+        replicate(noisy(1.0), 1, **bad)  # type: ignore[arg-type]
     assert caught.value.field in bad
 
 
@@ -119,7 +121,7 @@ def width(found: Interval) -> float:
     [
         dh.Scheme("nearly", NEARLY),
         dh.Scheme("top-up", BALANCED, TopUp()),
-        dh.Scheme("pull", BALANCED, Pull(0.0)),
+        dh.Scheme("pull", BALANCED, Pull(0)),
         dh.Scheme("between", BALANCED, purge="between-tasks"),
     ],
     ids=lambda scheme: scheme.name,

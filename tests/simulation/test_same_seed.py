@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.simulation import iteration_times as lengths
+from deadheat.simulation import Replay, iteration_times
 
 CLUSTER = dh.Cluster.from_columns([1.0, 2.0, 0.5], [1.0, 1.0, 0.5], [0.3, 0.0, 0.6])
 SPLIT = dh.Split.of([2, 1, 5], dh.CodeSpec.of(6, 8))
@@ -29,14 +29,14 @@ WAYS: dict[str, dict[str, Any]] = {
     "switching, pull": {"condition": SLOW, "schedule": "pull"},
     "timeline": {"timeline": True},
     "timeline, switching": {"timeline": True, "condition": SLOW},
-    "replay": {"condition": dh.Replay(np.arange(1.0, 13.0).reshape(4, 3)), "by_tasks": True},
+    "replay": {"condition": Replay(np.arange(1.0, 13.0).reshape(4, 3)), "by_tasks": True},
 }
 
 
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Several batches in a run of 100 jobs, and little to do for the event loop of speculation."""
-    monkeypatch.setattr(lengths, "DRAWS", 2**9)
+    monkeypatch.setattr(iteration_times, "DRAWS", 2**9)
 
 
 def bytes_of(trace: dh.Trace) -> bytes:
@@ -72,7 +72,7 @@ def test_the_seed_taken_is_on_record(way: dict[str, Any]) -> None:
 
 
 def test_a_replay_has_no_luck() -> None:
-    recorded = {"condition": dh.Replay(np.arange(1.0, 13.0).reshape(4, 3))}
+    recorded = {"condition": Replay(np.arange(1.0, 13.0).reshape(4, 3))}
     cluster = recorded["condition"].cluster()
     one, other = (dh.simulate(cluster, SPLIT, STREAM, 100, seed=seed, **recorded) for seed in (1, 2))  # type: ignore[arg-type]
     np.testing.assert_allclose(one.service, other.service, rtol=1e-9)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.simulation import iteration_times as lengths
+from deadheat.model import Timeline
+from deadheat.simulation import iteration_times
 
 CLUSTER = dh.Cluster.from_columns([1.0, 2.0, 0.5, 3.0], [1.0, 1.0, 0.5, 1.0], [0.3, 0.0, 0.6, 0.1])
 SPLIT = dh.Split.of([2, 1, 5, 0], dh.CodeSpec.of(6, 8))
@@ -20,22 +21,22 @@ def run(purge: bool = True, timeline: bool = True, overhead: float = OVERHEAD, *
 
 @pytest.fixture(params=[2**19, 2**8], ids=["one batch", "many batches"])
 def trace(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> dh.Trace:
-    monkeypatch.setattr(lengths, "DRAWS", request.param)
+    monkeypatch.setattr(iteration_times, "DRAWS", request.param)
     return run()
 
 
-def timeline_of(trace: dh.Trace) -> dh.Timeline:
+def timeline_of(trace: dh.Trace) -> Timeline:
     assert trace.timeline is not None
     return trace.timeline
 
 
-def places(timeline: dh.Timeline) -> np.ndarray:
+def places(timeline: Timeline) -> np.ndarray:
     """The number of each task's iteration over the whole run."""
     found: np.ndarray = timeline.job * STREAM.iterations + timeline.iteration
     return found
 
 
-def iteration_ends(timeline: dh.Timeline) -> np.ndarray:
+def iteration_ends(timeline: Timeline) -> np.ndarray:
     """When the last counted task of each iteration ends."""
     found = np.full(JOBS * STREAM.iterations, -np.inf)
     np.maximum.at(found, places(timeline)[timeline.done], timeline.end[timeline.done])
@@ -51,7 +52,7 @@ def test_exactly_k_tasks_count_in_each_iteration(trace: dh.Trace) -> None:
 def test_the_last_counted_task_ends_the_iteration(trace: dh.Trace) -> None:
     ends = iteration_ends(timeline_of(trace)).reshape(JOBS, -1)
     np.testing.assert_allclose(ends[:, -1] + OVERHEAD, trace.end, rtol=1e-12)
-    # The first task of a worker without distance begins with the iteration.
+    # The first task of a worker without comm begins with the iteration.
     timeline = timeline_of(trace)
     second = timeline.worker == 1
     begins = timeline.begin[second].reshape(JOBS, -1)
@@ -99,7 +100,7 @@ def test_first_tasks_wait_for_the_message(trace: dh.Trace) -> None:
 @pytest.mark.parametrize("draws", [2**19, 2**8], ids=["one batch", "many batches"])
 def test_recording_does_not_change_what_is_recorded(purge: bool, draws: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same seed, task by task with and without a record: the same run."""
-    monkeypatch.setattr(lengths, "DRAWS", draws)
+    monkeypatch.setattr(iteration_times, "DRAWS", draws)
     seen, unseen = run(purge), run(purge, timeline=False, by_tasks=True)
     np.testing.assert_array_equal(seen.arrival, unseen.arrival)
     np.testing.assert_allclose(seen.service, unseen.service, rtol=1e-9)

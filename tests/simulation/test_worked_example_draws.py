@@ -7,13 +7,13 @@ import pytest
 
 import deadheat as dh
 from deadheat.paper import worked_example as paper
-from deadheat.simulation import Sample
+from deadheat.simulation import Replications, replicate
 
 CLUSTER, SPEC, STREAM = paper.cluster(), paper.spec(), paper.stream()
 
 
-def draws(split: dh.Split) -> Sample:
-    return dh.replicate(lambda one: dh.simulate(CLUSTER, split, STREAM, 1000, seed=one), 2024, 200)
+def draws(split: dh.Split) -> Replications:
+    return replicate(lambda one: dh.simulate(CLUSTER, split, STREAM, 1000, seed=one), 2024, 200)
 
 
 @pytest.mark.parametrize(

@@ -1,27 +1,54 @@
-"""Options that several commands share, read from text."""
+"""Arguments and options that several commands share, and how they are read from text."""
 
-from __future__ import annotations
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from deadheat.errors import BadInput, finite, nearest
+from deadheat.planning import POLICIES
+from deadheat.scheduling import SCHEDULES
 from deadheat.simulation import Purge
 
 PURGING: dict[str, Purge] = {"at-once": True, "between-tasks": "between-tasks", "never": False}
 
+ScenarioFile = Annotated[Path, typer.Argument(help="A scenario in TOML; see examples/.", metavar="FILE")]
+PolicyName = Annotated[str | None, typer.Option(help=f"{', '.join(POLICIES)}; the scenario's own by default.")]
+PolicyNames = Annotated[
+    str, typer.Option(help=f"Between commas, of {', '.join(POLICIES)}; others are held against the first.")
+]
+ScheduleName = Annotated[str | None, typer.Option(help=", ".join(SCHEDULES) + ".")]
+ScheduleNames = Annotated[str | None, typer.Option(help=f"Between commas: {', '.join(SCHEDULES)}.")]
+PurgeName = Annotated[str, typer.Option(help=", ".join(PURGING) + ".")]
+JobCount = Annotated[int | None, typer.Option(help="Jobs in a run; the scenario's own by default.")]
+RunCount = Annotated[int | None, typer.Option(help="Independent runs; by default as many as needed.")]
+Precision = Annotated[str, typer.Option(help="Run until each mean delay is known within this.")]
+Seed = Annotated[int | None, typer.Option(help="The same seed, the same numbers.")]
+EngineName = Annotated[str | None, typer.Option(help="local (processes on this machine) or ray.")]
+Address = Annotated[str | None, typer.Option(help="Of a Ray cluster; by default one is started here.")]
+JobPlace = Annotated[str | None, typer.Option(help="A job of your own: FILE.py:NAME.")]
+Emulate = Annotated[bool, typer.Option("--emulate", help="Stretch task times to the scenario's laws.")]
+TableFile = Annotated[Path | None, typer.Option(help="Write the table to .csv, .parquet or .json.")]
+JobsFile = Annotated[Path | None, typer.Option(help="Write a run's jobs to .csv, .parquet or .json.")]
+TasksFile = Annotated[Path | None, typer.Option(help="Write every task of a run; .json is a Chrome trace.")]
+FigureFile = Annotated[Path | None, typer.Option(help="Draw it to .png, .svg or .pdf.")]
+AsJson = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
 
-def percentage(text: str) -> float:
+
+def percentage(option: str, text: str) -> float:
     """1% or 0.01 as a number."""
     try:
         number = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
     except ValueError:
-        raise BadInput("--precision", text, "not a part of the mean", "write 1% or 0.01") from None
-    return finite("--precision", number, "write 1% or 0.01", above=0.0)
+        raise BadInput(option, text, "not a part of the mean", "write 1% or 0.01") from None
+    return finite(option, number, "write 1% or 0.01", above=0.0)
 
 
-def purging(text: str) -> Purge:
-    """The way to purge by its name."""
-    if text not in PURGING:
-        raise BadInput("--purge", text, "no such way to purge", nearest(text, PURGING))
-    return PURGING[text]
+def must_be_one_of(names: Iterable[str], option: str, name: str, what: str) -> None:
+    """Refuse a name that is not among those, with the nearest one."""
+    if name not in names:
+        raise BadInput(option, name, f"no such {what}", nearest(name, names))
 
 
 def numbers(option: str, text: str) -> list[float]:

@@ -4,16 +4,15 @@ from deadheat.coding import codes
 from deadheat.coding.block_products import Grid
 from deadheat.coding.catalogue import FAMILIES, WAITING, family, register
 from deadheat.coding.certification import Certificate, affordable, certify
-from deadheat.coding.code import Code
-from deadheat.coding.cost import Cost
+from deadheat.coding.code import Code, in_parts
+from deadheat.coding.cost import Cost, placement
 from deadheat.coding.coverage_code import CoverageCode
 from deadheat.coding.decoding_errors import IllConditioned, Overflowed, Undecodable
 from deadheat.coding.encoding import ShortBlock, encode
-from deadheat.coding.linear_code import LinearCode, gradient_code, in_parts
+from deadheat.coding.linear_code import LinearCode, gradient_code
 from deadheat.coding.peeling_code import PeelingCode
 from deadheat.coding.recipe import Recipe, Weights
 from deadheat.coding.shape import KINDS, Family, Shape, sizes
-from deadheat.coding.task_placement import placement
 
 __all__ = [
     "FAMILIES", "KINDS", "WAITING", "Certificate", "Code", "Cost", "CoverageCode", "Family", "Grid", "IllConditioned",

@@ -13,10 +13,7 @@ BUILT_IN = (
     paper_preset, mds, short_dot, lt, ldpc, product, polynomial, matdot, polydot, entangled, lagrange, fft,
 )  # fmt: skip
 FAMILIES: Registry[Family] = Registry(
-    what="family of codes",
-    field="family",
-    group="deadheat.codes",
-    builtin={module.FAMILY.name: module.FAMILY for module in BUILT_IN},
+    what="family of codes", field="family", group="deadheat.codes", builtin={m.FAMILY.name: m.FAMILY for m in BUILT_IN}
 )
 WAITING = {  # known, and not built yet
     "learned codes": "Kosaian et al. 2018: neural networks as parities, approximate",

@@ -41,10 +41,10 @@ class Certificate:
 
 
 def certify(code: Code, samples: int = 500, seed: int = 0, *, stride: int = 1) -> Certificate:
-    """Try all patterns of K results where these are few (5000 for 500 samples or more); else `samples` at random and
-    every lost block.
+    """Try all patterns of K results where these are few, else every lost block and `samples` patterns at random.
 
-    A lost block is n - K tasks in a row, cyclically: what one slow worker takes away; every `stride`-th is tried.
+    Few are 5000 for 500 samples or more. A lost block is n - K tasks in a row, cyclically, as one slow worker takes
+    away; every `stride`-th is tried.
     """
     samples = whole("samples", samples, "give the number of random patterns")
     stride = whole("stride", stride, "give 1 to try every lost block")

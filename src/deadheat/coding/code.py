@@ -5,7 +5,6 @@ says how the target is combined from the results that are in. The contract is sm
 `support(task)`, `decodable(done)`, a recipe for a pattern, and `finish(ends)`. `decode` and the guard follow from it.
 """
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cached_property
@@ -49,17 +48,29 @@ class Code(ABC):
         """The number of tasks, n."""
 
     @property
-    @abstractmethod
+    def _inputs(self) -> AnyArray:
+        """The weights of what goes into a task: (tasks, chunks, parts), or (tasks, blocks, strips)."""
+        return self.encoders[0].reshape(*self.encoders[0].shape[:2], -1)
+
+    @property
     def chunks(self) -> int:
         """Into how many chunks (or blocks of the first operand) the data is cut, m."""
+        return int(self._inputs.shape[1])
 
-    @abstractmethod
     def support(self, task: int) -> tuple[IntArray, AnyArray]:
         """The chunks (or blocks of the first operand) that a task needs, and their weights, one row per chunk."""
+        weights = self._inputs[task]
+        chunks = np.flatnonzero(weights.any(axis=1))
+        return chunks, weights[chunks]
 
-    @abstractmethod
     def mix(self, task: int, values: Any) -> AnyArray:
-        """The task's result from the results of its chunks."""
+        """The task's result from the results of its chunks: by number, in a mapping or a sequence."""
+        chunks, weights = self.support(task)
+        terms = zip(chunks.tolist(), weights.tolist(), strict=True)  # numbers of Python's keep the precision of values
+        if weights.shape[1] == 1:
+            return np.asarray(sum(w * np.asarray(values[j]) for j, (w,) in terms))
+        cut = ((row, in_parts(values[j], len(row))) for j, row in terms)
+        return np.asarray(sum(w * part for row, parts in cut for w, part in zip(row, parts, strict=True)))
 
     @abstractmethod
     def decodable(self, done: Collection[int]) -> bool:
@@ -106,15 +117,13 @@ class Code(ABC):
         """The time at which each row of arrival times (iterations, tasks) first determines its iteration."""
         return np.asarray(np.partition(ends, self.critical - 1, axis=1)[:, self.critical - 1])
 
-    def decode(
-        self, results: Mapping[int, Any], limit: float | None = None, shape: tuple[int, ...] | None = None
-    ) -> AnyArray:
+    def decode(self, results: Mapping[int, Any], limit: float | None = None) -> AnyArray:
         """The iteration's answer from the results of some tasks.
 
         Results that are not finite are treated as missing. Raises Undecodable where the rest does not suffice, and
         IllConditioned where rounding errors would grow by more than `limit` (by default what the precision of the
-        results allows): wait for one more result and try again.
-        shape: of a chunk's result, for a code that cuts it in parts: the padding of the last part is cut off.
+        results allows): wait for one more result and try again. A code that cuts results in parts (`in_parts`) gives
+        a flat answer, with the zeros that filled up the last part at its end.
         """
         if not isinstance(results, Mapping):
             raise BadInput("results", type(results).__name__, "not a mapping", "give {task: result}")
@@ -133,7 +142,7 @@ class Code(ABC):
             if recipe is None:
                 raise Undecodable(self.family, good, self.critical, bad)
             answer = self._combined(recipe, good, limit)
-        return answer if shape is None else answer.reshape(-1)[: math.prod(shape)].reshape(shape)
+        return answer
 
     def _combined(self, recipe: Recipe, results: Mapping[int, AnyArray], limit: float | None) -> AnyArray:
         if limit is not None and not limit > 0:
@@ -155,6 +164,12 @@ class Code(ABC):
 def only_row(target: AnyArray) -> AnyArray:
     """The answer of a code whose target has one row, as that of every gradient code."""
     return np.asarray(target[0])
+
+
+def in_parts(value: AnyArray, parts: int) -> AnyArray:
+    """An array cut in parts of one length, shape (parts, length): flat, with zeros at the end where it needs them."""
+    flat = np.ravel(value)
+    return np.pad(flat, (0, -flat.size % parts)).reshape(parts, -1) if flat.size % parts else flat.reshape(parts, -1)
 
 
 def most_gain(dtypes: Iterable[np.dtype[Any]]) -> float:

@@ -5,20 +5,20 @@
         check(my_code(tasks=9, stragglers=2))
 
 Each check takes a code and raises AssertionError. It does real work of the code's kind on random data (`trial`), and
-judges which results determine an iteration by what the code does to data (`picture`), not by its own matrices. A code
-of at most 12 tasks is tried on every set of K results, a larger one on every lost block of neighbours and on random
-sets. A code that is not exact is held to the residual of its recipes.
+judges which results determine an iteration by these results, not by the code's own matrices. A code of at most 12 tasks
+is tried on every set of K results, a larger one on every lost block of neighbours and on random sets. A code that is
+not exact is held to the residual of its recipes.
 """
 
 import pickle
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
-from math import inf, isfinite, sqrt
+from math import inf, isfinite, isqrt, sqrt
 
 import numpy as np
 
-from deadheat.coding.block_products import Grid, each_with_each
+from deadheat.coding.block_products import Grid
 from deadheat.coding.certification import some_patterns
 from deadheat.coding.code import Code
 from deadheat.coding.decoding_errors import IllConditioned, Undecodable
@@ -32,52 +32,59 @@ WITHIN = {"d": 1e-8, "f": 1e-4}  # relative error of an answer, by the precision
 
 @dataclass(frozen=True)
 class Trial:
-    """The result of every task, and the answer that they must come to.
+    """The results of all tasks, the rows of the target that they determine, and the answer that these make up.
 
     spread: by how much an error of the weights is multiplied at most, for codes that are not exact.
     """
 
     results: list[AnyArray]
+    target: AnyArray
     answer: AnyArray
-    spread: float = 0.0
+    spread: float
 
     def of(self, done: Iterable[int]) -> dict[int, AnyArray]:
         """The results of those tasks, as they reach the master."""
         return {task: self.results[task] for task in done}
 
     def error(self, answer: AnyArray) -> float:
-        """How far an answer is off, as a part of the right one."""
         assert answer.shape == self.answer.shape, f"shape {answer.shape} instead of {self.answer.shape}"
         return float(np.linalg.norm(answer - self.answer) / np.linalg.norm(self.answer))
 
 
-def trial(code: Code, seed: int = 0, precision: str = "d") -> Trial:
-    """One iteration of the code's kind on random data, every task done; precision "f" is single, "d" double."""
-    draw = np.random.default_rng(seed).standard_normal
+def trial(code: Code, seed: int = 0, precision: str = "d", size: int = 4) -> Trial:
+    """One iteration of the code's kind on random data, every task done; precision "f" is single, "d" double.
+
+    size: the numbers in a result, about.
+    """
+    draw, m, l = np.random.default_rng(seed).standard_normal, code.chunks, parts(code)  # noqa: E741
     spread = 0.0
     if not code.encoders:
-        values = draw((code.chunks, 4 * parts(code)))
+        values = draw((m, size * l))
         results, answer = [code.mix(task, values) for task in range(code.total)], values.sum(axis=0)
-        spread = float(sqrt(code.chunks) * np.linalg.norm(values, 2) / np.linalg.norm(answer))
+        target = answer.reshape(l, -1)
+        spread = float(sqrt(m) * np.linalg.norm(values, 2) / np.linalg.norm(answer))
     elif code.kind == "linear":
-        width = max(7, parts(code))
-        blocks, x = draw((code.chunks, 2, width)), draw(width)
+        blocks, x = draw((m, size, max(l, 7))), draw(max(l, 7))
         results, answer = [block @ x for block in encode(code, list(blocks))], blocks @ x
+        target = answer
     elif code.kind == "product":
-        m, p, q = grid(code)
-        a, b = draw((m, p, 2, 3)), draw((p, q, 3, 2))
-        operands = encode(code, list(a.reshape(-1, 2, 3))), encode(code, list(b.reshape(-1, 3, 2)), 1)
-        results = [x @ y for x, y in zip(*operands, strict=True)]
-        answer = a.transpose(0, 2, 1, 3).reshape(2 * m, 3 * p) @ b.transpose(0, 2, 1, 3).reshape(3 * p, 2 * q)
+        (rows, inner, columns), side = grid(code), isqrt(size)
+        a, b = draw((rows, inner, side, 3)), draw((inner, columns, 3, side))
+        operands = encode(code, list(a.reshape(-1, side, 3))), encode(code, list(b.reshape(-1, 3, side)), 1)
+        results, target = [x @ y for x, y in zip(*operands, strict=True)], np.einsum("ujrk,jvkc->uvrc", a, b)
+        answer = target.transpose(0, 2, 1, 3).reshape(rows * side, columns * side)
+        target = target.reshape(rows * columns, -1)
     elif code.kind == "function":
-        blocks, f = draw((code.chunks, 5)), draw(degree(code) + 1)
+        blocks, f = draw((m, size)), draw(degree(code) + 1)
         results, answer = [np.polyval(f, block) for block in encode(code, list(blocks))], np.polyval(f, blocks)
+        target = answer
     else:
-        x, m = draw(6 * code.chunks), code.chunks
-        results, answer = [np.fft.fft(part) for part in encode(code, [x[j::m] for j in range(m)])], np.fft.fft(x)
+        blocks = draw((m, size))
+        results, target = [np.fft.fft(block) for block in encode(code, list(blocks))], np.fft.fft(blocks)
+        answer = np.fft.fft(blocks.T.reshape(-1))
     if precision == "f":
         results = [r.astype(np.complex64 if np.iscomplexobj(r) else np.float32) for r in results]
-    return Trial(results, answer, spread)
+    return Trial(results, target, answer, spread)
 
 
 def parts(code: Code) -> int:
@@ -111,27 +118,6 @@ def subsets(code: Code, each: int = 200, seed: int = 0) -> Iterator[Pattern]:
     return (tuple(sorted(rng.choice(n, size, replace=False).tolist())) for size in near for _ in range(each))
 
 
-def picture(code: Code) -> tuple[AnyArray, AnyArray]:
-    """Each task, and each row of the target, as weights on what the data could be.
-
-    Seen from outside: by mixing unit vectors, or from what is done to the blocks of the operands. For products the
-    columns are the pairs of blocks, for functions the monomials.
-    """
-    l, m = parts(code), code.chunks  # noqa: E741
-    if not code.encoders:
-        unit = np.eye(l * m).reshape(m, l, -1)
-        return np.array([np.ravel(code.mix(task, unit)) for task in range(code.total)]), np.tile(np.eye(l), (1, m))
-    if code.kind == "product":
-        m, p, q = grid(code)
-        a, b = np.eye(m * p).reshape(m, p, -1), np.eye(p * q).reshape(p, q, -1)
-        wanted = [sum(np.kron(a[u, j], b[j, v]) for j in range(p)) for u in range(m) for v in range(q)]
-        return each_with_each(*code.encoders), np.array(wanted)
-    rows, target = code.encoders[0].reshape(code.total, -1), np.kron(np.eye(m), np.ones(l))
-    for _ in range(degree(code) - 1 if code.kind == "function" else 0):  # all monomials, since each row sums to one
-        rows, target = each_with_each(rows, code.encoders[0]), each_with_each(target, np.eye(m))
-    return rows, target
-
-
 def determined(rows: AnyArray, target: AnyArray) -> bool:
     """Whether the target is in the span of the rows, by their singular directions."""
     if not len(rows) or not rows.any():
@@ -160,10 +146,7 @@ def check_decoding(code: Code, random: int = 500, precision: str = "d", seed: in
 
 
 def check_pattern(code: Code, work: Trial, done: Sequence[int], rest: Sequence[int], within: float) -> None:
-    """The answer from these results is right.
-
-    Where they do not suffice (coverage, peeling) or not well enough, the next of the rest are added one by one.
-    """
+    """The answer from these results is right; where they do not suffice, the rest come one by one."""
     here, more = list(done), [task for task in rest if task not in set(done)]
     while True:
         try:
@@ -179,8 +162,8 @@ def check_pattern(code: Code, work: Trial, done: Sequence[int], rest: Sequence[i
 
 def check_decodable(code: Code, sets: Iterable[Pattern] | None = None) -> None:
     """For an exact code `decodable` is never wrong in either direction, and there is a recipe exactly then."""
-    rows, target = picture(code)
-    wrong = []
+    work, wrong = trial(code, size=3 * code.total), []
+    rows, target = np.array(work.results).reshape(code.total, -1), work.target
     for done in (subsets(code) if sets is None else sets) if code.exact else ():
         truth = determined(rows[list(done)], target)
         if isinstance(code, PeelingCode):

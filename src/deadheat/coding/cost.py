@@ -1,6 +1,10 @@
-"""What a code costs, as parts of one plain iteration: the same for every family, so that they can be ranked."""
+"""What a code costs, as parts of one plain iteration, so that families can be ranked; and which tasks share costs."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
 
 ALL = 2**62  # tasks: every one has plain data
 
@@ -42,3 +46,12 @@ class Cost:
             return min(self.storage + (len(tasks) - 1) * self.more, self.most) if tasks else 0.0
         plain = len(range(tasks.start, min(tasks.stop, self.plain)))
         return min(plain * self.storage, self.most) + (len(tasks) - plain) * self.storage
+
+
+def placement(loads: Iterable[int]) -> list[range]:
+    """The tasks of each worker: the first kappa_1, the next kappa_2, and so on.
+
+    Neighbouring tasks share chunks. Where losing neighbours costs digits, a code's own order is already permuted.
+    """
+    ends = np.cumsum([0, *loads]).tolist()
+    return [range(first, last) for first, last in pairwise(ends)]

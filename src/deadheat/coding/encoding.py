@@ -24,6 +24,12 @@ class ShortBlock:
     def __matmul__(self, vector: AnyArray) -> AnyArray:
         return np.asarray(self.block @ vector[self.columns])
 
+    @property
+    def nbytes(self) -> int:
+        block = self.block
+        arrays = [block] if isinstance(block, np.ndarray) else [block.data, block.indices, block.indptr]
+        return self.columns.nbytes + sum(int(array.nbytes) for array in arrays)
+
 
 def encode(code: Code, blocks: Sequence[Any], operand: int = 0) -> list[Any]:
     """One coded block per task; a block that goes out as it is, is the same object (nothing is copied).

@@ -4,7 +4,7 @@ Gradient codes want one row of ones, matrix-vector codes the identity. Results `
 with w @ rows[done] = target; the same weights then combine the target from the results.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -46,32 +46,12 @@ class LinearCode(Code):
         return len(self.rows)
 
     @property
-    def chunks(self) -> int:
-        return int(self._inputs.shape[1])
-
-    def support(self, task: int) -> tuple[IntArray, AnyArray]:
-        weights = self._inputs[task]
-        chunks = np.flatnonzero(weights.any(axis=1))
-        return chunks, weights[chunks]
-
-    def mix(self, task: int, values: Mapping[int, AnyArray] | Sequence[AnyArray]) -> AnyArray:
-        chunks, weights = self.support(task)
-        if weights.shape[1] == 1:
-            terms = zip(chunks.tolist(), weights[:, 0].tolist(), strict=True)
-            return np.asarray(sum(w * np.asarray(values[j]) for j, w in terms))
-        cut = ((row, in_parts(values[j], len(row))) for j, row in zip(chunks.tolist(), weights.tolist(), strict=True))
-        return np.asarray(sum(w * part for row, parts in cut for w, part in zip(row, parts, strict=True)))
-
-    @property
     def is_complex(self) -> bool:
         return np.iscomplexobj(self.rows)
 
     @property
     def _inputs(self) -> AnyArray:
-        """The weights of what goes in: (tasks, chunks, parts) or (tasks, blocks, strips)."""
-        if not self.encoders:
-            return self.rows.reshape(self.total, -1, self.parts)
-        return self.encoders[0].reshape(*self.encoders[0].shape[:2], -1)
+        return super()._inputs if self.encoders else self.rows.reshape(self.total, -1, self.parts)
 
     def decodable(self, done: Collection[int]) -> bool:
         tasks = self._known(done)
@@ -173,9 +153,3 @@ def gradient_code(
     """A code whose target is the sum of the results of all chunks."""
     return LinearCode(family=family, kind="gradient", rows=rows, target=np.ones((1, rows.shape[1])), critical=critical,
                       cost=cost, least=least, exact=exact, assemble=only_row)  # fmt: skip
-
-
-def in_parts(value: AnyArray, parts: int) -> AnyArray:
-    """An array cut in parts of one length, shape (parts, length): flat, with zeros at the end where it needs them."""
-    flat = np.ravel(value)
-    return np.pad(flat, (0, -flat.size % parts)).reshape(parts, -1) if flat.size % parts else flat.reshape(parts, -1)

@@ -8,7 +8,6 @@ determine more: `decodable` means that peeling gets through.
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -50,19 +49,6 @@ class PeelingCode(Code):
     @property
     def total(self) -> int:
         return len(self.tasks)
-
-    @property
-    def chunks(self) -> int:
-        return int(self.encoders[0].shape[1])
-
-    def support(self, task: int) -> tuple[IntArray, AnyArray]:
-        row = self.encoders[0][task]
-        blocks = np.flatnonzero(row)
-        return blocks, row[blocks, None]
-
-    def mix(self, task: int, values: Any) -> AnyArray:
-        blocks, weights = self.support(task)
-        return np.asarray(sum(w * values[j] for j, w in zip(blocks, weights[:, 0].tolist(), strict=True)))
 
     def decodable(self, done: Collection[int]) -> bool:
         return len(self._known(done)) >= self.least and self.recipe(done) is not None

@@ -8,8 +8,7 @@ import numpy as np
 
 from deadheat.model import AnyArray, IntArray
 
-AT_ONCE = 2**17  # numbers of a block of results: 1 MiB of doubles stays in the cache (bench_decode)
-BLOCK = 2**17  # numbers of the sum at a time, where the target has few rows (bench_decode)
+AT_ONCE = 2**17  # numbers of a block of results, or of the sum: 1 MiB of doubles stays in the cache (bench_decode)
 TINY = 2**12  # numbers of all results together up to which one product is the fastest way
 FEW = 4  # rows of a target up to which adding up result by result is faster than a product
 
@@ -87,7 +86,7 @@ def _add_up(weights: AnyArray, rows: Sequence[AnyArray], total: AnyArray) -> Non
 
     axpy = get_blas_funcs("axpy", dtype=total.dtype)
     total[...] = 0
-    for first in range(0, total.size, BLOCK):
-        part = total[first : first + BLOCK]
+    for first in range(0, total.size, AT_ONCE):
+        part = total[first : first + AT_ONCE]
         for w, row in zip(weights, rows, strict=True):
-            axpy(row[first : first + BLOCK], part, a=w)
+            axpy(row[first : first + AT_ONCE], part, a=w)

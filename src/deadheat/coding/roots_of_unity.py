@@ -39,15 +39,12 @@ def root_cost(total: int, critical: int, is_complex: bool, reuse: bool, permuted
 
 
 def root_shapes(
-    family: str, make: Callable[..., Code], cost: Callable[[int, int, bool], Cost], most_with_reuse: int
-) -> Callable[[str, int, int], Shapes]:
-    """The shapes of a family, with and without reuse, to so many stragglers."""
-
-    def shapes(kind: str, critical: int, total: int) -> Shapes:
-        for reuse in (False, True):
-            if total - critical <= (most_with_reuse if reuse else MOST_STRAGGLERS):
-                yield Shape(family=family, kind=kind, critical=critical, total=total, cost=cost(total, critical, reuse),
-                            build=partial(make, total, total - critical, reuse=reuse),
-                            settings={"reuse": reuse})  # fmt: skip
-
-    return shapes
+    family: str, make: Callable[..., Code], cost: Callable[[int, int, bool], Cost], most_with_reuse: int,
+    kind: str, critical: int, total: int,
+) -> Shapes:  # fmt: skip
+    """The shapes of a family, with and without reuse; with reuse to so many stragglers."""
+    for reuse in (False, True):
+        if total - critical <= (most_with_reuse if reuse else MOST_STRAGGLERS):
+            yield Shape(family=family, kind=kind, critical=critical, total=total, cost=cost(total, critical, reuse),
+                        build=partial(make, total, total - critical, reuse=reuse),
+                        settings={"reuse": reuse})  # fmt: skip

@@ -38,18 +38,13 @@ class Shape:
 Shapes = Iterator[Shape]
 
 
-def no_shapes(kind: str, critical: int, total: int) -> Shapes:
-    """What the tuner is offered of a family that no workload asks for."""
-    return iter(())
-
-
 @dataclass(frozen=True)
 class Family:
     """A family of codes: one line of the catalogue, and what the tuner may choose from it.
 
     work, factor: C/W and K C/W in the letters of docs/symbols.md. enough: which results suffice.
-    shapes(kind, K, n): the codes of this family nearest to K critical results of n tasks, for a kind of work; they must
-    be runnable by the jobs of that kind.
+    shapes(kind, K, n): the codes of this family nearest to K critical results of n tasks, which jobs of that kind of
+    work can run. None where no workload asks for the family.
     """
 
     name: str
@@ -60,7 +55,7 @@ class Family:
     factor: str = ""
     enough: str = ""
     notes: str = ""
-    shapes: Callable[[str, int, int], Shapes] = no_shapes
+    shapes: Callable[[str, int, int], Shapes] = lambda kind, critical, total: iter(())
 
 
 def sizes(critical: object, total: object) -> tuple[int, int]:

@@ -41,13 +41,10 @@ class CodeSpec:
         if tasks > MOST_TASKS:
             raise BadInput("critical", self.critical, f"more than {MOST_TASKS:g} tasks", "cut an iteration into fewer")
         if abs(tasks - round(tasks)) > 1e-9 * tasks:
-            low, high = (int(tasks) + i for i in (0, 1))
-            raise BadInput(
-                "redundancy",
-                self.redundancy,
-                f"critical * redundancy = {tasks:.6g} is not a whole number of tasks",
-                f"take {low / self.critical!r} ({low} tasks) or {high / self.critical!r} ({high} tasks)",
-            )
+            low, high = int(tasks), int(tasks) + 1
+            problem = f"critical * redundancy = {tasks:.6g} is not a whole number of tasks"
+            remedy = f"take {low / self.critical!r} ({low} tasks) or {high / self.critical!r} ({high} tasks)"
+            raise BadInput("redundancy", self.redundancy, problem, remedy)
 
     @classmethod
     def of(

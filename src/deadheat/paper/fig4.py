@@ -33,10 +33,9 @@ def reproduce(seed: int) -> Finding:
     bound = lower_bound(cluster, spec(), jobs)
     genie = genie_bound(cluster, spec(), jobs).delay
     best = next((o for o in OMEGAS if points[o].exact["optimal"] <= NEAR * genie), None)
-    first = points[1.0]
+    first, last = points[1.0], points[OMEGAS[-1]].exact
     measured = interval(first.runs["optimal"])
-    gain = points[1.0].exact["uniform"] / points[1.0].exact["optimal"]
-    last = points[OMEGAS[-1]].exact
+    gain = first.exact["uniform"] / first.exact["optimal"]
     claims = (
         Claim("redundancy at which the optimal split reaches the bound", printed="Omega about 1.06",
               ours="none of those tried" if best is None else f"{best:g} is the least within 2 % of the genie's bound",
@@ -96,10 +95,7 @@ def _point(omega: float, seed: int) -> _Point:
 
     splits = {"uniform": uniform(cluster, code), "optimal": split(cluster, code)}
     forecasts = {name: forecast(cluster, chosen, jobs) for name, chosen in splits.items()}
-    not_purged = forecast(cluster, splits["optimal"], jobs, purge=False)
-    return _Point(
-        runs={name: delays(chosen) for name, chosen in splits.items()},
-        exact={name: expected.delay for name, expected in forecasts.items()},
-        no_purging=not_purged.delay,
-        expected=forecasts["optimal"].draw(JOBS),
-    )
+    exact = {name: expected.delay for name, expected in forecasts.items()}
+    no_purging = forecast(cluster, splits["optimal"], jobs, purge=False).delay
+    runs = {name: delays(chosen) for name, chosen in splits.items()}
+    return _Point(runs=runs, exact=exact, no_purging=no_purging, expected=forecasts["optimal"].draw(JOBS))

@@ -10,7 +10,7 @@ from functools import cache
 
 import numpy as np
 
-from deadheat.model import Cluster, CodeSpec, Stream
+from deadheat.model import Cluster, CodeSpec
 from deadheat.planning import split
 
 SEED, BEST, THETA, REDUNDANCY, JOBS = 7023, 350, 646.24, 1.1, 1000
@@ -21,11 +21,6 @@ NOTE = (
     " theta = 646.24 and 33 active workers at K = 350, the least mismatch there and the greatest at K = 110 (of 110,"
     " 120, ..., 510). Omega = 1.1 is our choice."
 )
-
-
-def stream() -> Stream:
-    """Poisson, rate 0.01 per second, ten iterations a job."""
-    return Stream.poisson(0.01, 10)
 
 
 def spec(critical: int) -> CodeSpec:

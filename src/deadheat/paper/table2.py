@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from deadheat.model import Claim, Finding, Interval, Picture, Split
-from deadheat.paper.hundred_workers import BEST, JOBS, NOTE, TABLE, spec, stream, workers
+from deadheat.paper.five_workers import stream
+from deadheat.paper.hundred_workers import BEST, JOBS, NOTE, TABLE, spec, workers
 from deadheat.planning import split
 from deadheat.queueing import forecast
 from deadheat.simulation import replicate, simulate

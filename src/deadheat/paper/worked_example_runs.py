@@ -17,8 +17,12 @@ def reproduce(seed: int) -> Finding:
     """200 draws of 1000 jobs under both splits, and the bound as the equation has it."""
     workers, code, jobs = cluster(), spec(), stream()
     claims, runs = [], {}
+
+    def delays(chosen: Split) -> Array:
+        return replicate(lambda start: simulate(workers, chosen, jobs, JOBS, seed=start), seed, DRAWS).delays
+
     for name, chosen in (("optimal", split(workers, code)), ("uniform", uniform(workers, code))):
-        runs[name] = _draws(chosen, seed)
+        runs[name] = delays(chosen)
         claims.append(_claim(name, runs[name], forecast(workers, chosen, jobs).delay))
     bound = lower_bound(workers, code, jobs)
     ideal = draw(jobs, bound.service, 0.0, JOBS)
@@ -44,11 +48,6 @@ def reproduce(seed: int) -> Finding:
 
     caption = f"The average delay of {JOBS} jobs in {DRAWS} independent draws."
     return Finding("Worked example (section IV-C)", tuple(claims), (Picture("worked-example", caption, histogram),))
-
-
-def _draws(chosen: Split, seed: int) -> Array:
-    workers, jobs = cluster(), stream()
-    return replicate(lambda s: simulate(workers, chosen, jobs, JOBS, seed=s), seed, DRAWS).delays
 
 
 def _claim(name: str, values: Array, exact: float) -> Claim:

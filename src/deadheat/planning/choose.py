@@ -16,13 +16,7 @@ def choose(
     cost: any function of cluster and split; the paper's is the mismatch. A forecast's delay is a better judge where
     it can be afforded: `lambda c, s: forecast(c, s, stream).delay`.
     """
-    best: Split | None = None
-    least = float("inf")
-    for spec in specs:
-        candidate = split(cluster, spec, gamma)
-        price = cost(cluster, candidate)
-        if best is None or price < least:
-            best, least = candidate, price
-    if best is None:
+    candidates = [split(cluster, spec, gamma) for spec in specs]
+    if not candidates:
         raise BadInput("specs", [], "no code to choose from", "give at least one CodeSpec")
-    return best
+    return min(candidates, key=lambda candidate: cost(cluster, candidate))

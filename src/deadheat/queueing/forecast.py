@@ -74,13 +74,8 @@ def of_law(law: IterationLaw, stream: Stream, overhead: Overhead = NONE) -> Fore
     iteration = law.mean + overhead.total
     mean, std = service_moments(stream.iterations, iteration, law.std)
     utilisation = mean / stream.interarrival_mean
+    delay = mean_delay(stream, mean, std) if utilisation < 1 else math.inf
     return Forecast(
-        iteration_mean=iteration,
-        iteration_std=law.std,
-        service_mean=mean,
-        service_std=std,
-        utilisation=utilisation,
-        delay=mean_delay(stream, mean, std) if utilisation < 1 else math.inf,
-        stream=stream,
-        law=law,
-    )
+        iteration_mean=iteration, iteration_std=law.std, service_mean=mean, service_std=std,
+        utilisation=utilisation, delay=delay, stream=stream, law=law,
+    )  # fmt: skip

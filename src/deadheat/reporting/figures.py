@@ -1,7 +1,5 @@
 """Figures: each draws on axes that it is given, or on new ones, and returns them. Needs the extra `plot`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,11 +8,9 @@ import numpy as np
 
 from deadheat.errors import BadInput
 from deadheat.model import Trace
-from deadheat.reporting.files import Missing
-from deadheat.simulation import Outcome
+from deadheat.reporting.write_files import FIGURES, Missing, check_target
+from deadheat.simulation import Comparison
 from deadheat.tuning import Ranking
-
-FORMATS = (".png", ".svg", ".pdf")
 
 
 def new_figure(width: float = 8, height: float = 4) -> Any:
@@ -29,18 +25,19 @@ def new_figure(width: float = 8, height: float = 4) -> Any:
     return figure
 
 
-def draw_comparison(outcomes: Sequence[Outcome], axes: Any = None) -> Any:
+def draw_comparison(compared: Sequence[Comparison], axes: Any = None) -> Any:
     """Mean delays with intervals, one bar per scheme; a mark where the forecast lies."""
-    axes = new_figure(8, 1 + 0.4 * len(outcomes)).add_subplot() if axes is None else axes
-    places = np.arange(len(outcomes))[::-1]
-    means = [o.sample.delay.mean for o in outcomes]
-    reach = [o.sample.delay.high - o.sample.delay.mean for o in outcomes]
-    axes.barh(places, means, xerr=reach, color="tab:blue", alpha=0.7, label="simulated, 95 % interval")
-    known = [(o.forecast, y) for o, y in zip(outcomes, places, strict=True) if o.forecast is not None]
-    shown = [(x, y) for x, y in known if np.isfinite(x)]
+    axes = new_figure(8, 1 + 0.4 * len(compared)).add_subplot() if axes is None else axes
+    places = np.arange(len(compared))[::-1]
+    delays = [row.sample.delay for row in compared]
+    half_widths = [delay.high - delay.mean for delay in delays]
+    label = "simulated, 95 % interval"
+    axes.barh(places, [d.mean for d in delays], xerr=half_widths, color="tab:blue", alpha=0.7, label=label)
+    forecasts = [np.nan if row.forecast is None else row.forecast for row in compared]
+    shown = [(x, y) for x, y in zip(forecasts, places, strict=True) if np.isfinite(x)]
     if shown:
         axes.plot(*zip(*shown, strict=True), "k|", markersize=14, label="forecast")
-    axes.set_yticks(places, [o.scheme.name for o in outcomes])
+    axes.set_yticks(places, [row.scheme.name for row in compared])
     axes.set_xlabel("mean delay of a job (s)")
     axes.legend()
     return axes
@@ -68,33 +65,22 @@ def draw_frontier(ranking: Ranking, axes: Any = None) -> Any:
     """Delay against work, a mark per choice and a colour per family; a line along what no other choice beats."""
     axes = new_figure(8, 5).add_subplot() if axes is None else axes
     for number, family in enumerate(choice.family for choice in ranking.leaders):
-        mine = [c for c in ranking if c.family == family and np.isfinite(c.delay)]
-        places = [c.work_factor for c in mine], [c.delay for c in mine]
-        axes.plot(*places, "o", color=f"C{number % 10}", alpha=0.6, markersize=4, label=family)
+        mine = [choice for choice in ranking if choice.family == family and np.isfinite(choice.delay)]
+        work, delays = [choice.work_factor for choice in mine], [choice.delay for choice in mine]
+        axes.plot(work, delays, "o", color=f"C{number % 10}", alpha=0.6, markersize=4, label=family)
     best = ranking.frontier
     axes.plot([c.work_factor for c in best], [c.delay for c in best], "k.-", label="not beaten in both")
-    axes.set_xscale("log")
-    axes.set_yscale("log")
+    axes.set(xscale="log", yscale="log")
     axes.set_xlabel("work done, in plain iterations (K C/W)")
     axes.set_ylabel("predicted mean delay of a job (s)")
     axes.legend(fontsize="small")
     return axes
 
 
-def save_comparison(outcomes: Sequence[Outcome], path: Path) -> None:
-    """Draw a comparison into a file."""
-    _save(draw_comparison(outcomes), path)
-
-
-def save_frontier(ranking: Ranking, path: Path) -> None:
-    """Draw delay against work into a file."""
-    _save(draw_frontier(ranking), path)
-
-
-def _save(axes: Any, path: Path) -> None:
-    if path.suffix not in FORMATS:
-        raise BadInput("--figure", str(path), "unknown ending", "use " + ", ".join(FORMATS))
+def save_figure(axes: Any, path: Path) -> None:
+    """Write the figure of these axes to .png, .svg or .pdf."""
+    check_target("file", path, FIGURES)
     try:
         axes.figure.savefig(path)
     except OSError as error:
-        raise BadInput("--figure", str(path), error.strerror or "cannot be written", "name another file") from None
+        raise BadInput("file", str(path), error.strerror or "cannot be written", "name another file") from None

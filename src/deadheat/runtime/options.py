@@ -1,4 +1,4 @@
-"""The options of a run: workers, code, split and schedule, checked once; `run`, `Pool` and `measure` begin with them."""
+"""The options of a run: workers, code, split and schedule, checked once for `run`, `Pool` and `measure`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from weakref import WeakSet
 
 from deadheat.coding import Code
 from deadheat.errors import BadInput, finite, nearest, whole
-from deadheat.model import Cluster
+from deadheat.model import Cluster, special
 from deadheat.planning import POLICIES, Policy
 from deadheat.runtime.driver import Driver, Listener
 from deadheat.runtime.emulation import emulations
@@ -122,6 +122,7 @@ class Options:
             engine = LocalEngine(workers, quotas=self.quotas)
         else:
             engine = RayEngine(workers, address=self.address)
+        special.gammaincc(1.0, 1.0)  # estimates need scipy: import it now, while the workers start
         master = Master(
             Estimates(self.declared, self.guessed), policy=self.named_policy, gamma=self.gamma,
             schedule=self.named_schedule, adapt=self.adapt,

@@ -373,9 +373,7 @@ class Master:
             if self._would_do(coming):
                 break
             able = [w for w in self.alive if w not in self._errors.get(task, ())] or sorted(self.alive)
-            soonest = min(
-                able, key=lambda w: (self._seconds(w) * (len(left.get(w, ())) + len(extra.get(w, ())) + 1), w)
-            )
+            soonest = self._progress.soonest(able, extra)
             extra.setdefault(soonest, []).append(task)
             coming.add(task)
         return [self._assign(worker, tuple(tasks), at) for worker, tasks in extra.items()]

@@ -72,15 +72,29 @@ def _play(schedule: Schedule, batch: Batch, durations: Durations, iteration: int
             continue
         progress.now, _, worker = heapq.heappop(ends)
         progress.finish(worker, progress.left[worker][0])
-        if _enough(progress, batch.critical, code):
+        if _enough(progress.done, batch.critical, code):
             return progress.now
         if progress.left[worker]:
             begin(worker, progress.now)
         give(worker, schedule.more(worker, progress), progress.now)
+        if not ends:
+            for other, missing in _missing(progress, workers, batch.critical, code).items():
+                give(other, missing, progress.now)
     return float("inf")
 
 
-def _enough(progress: Progress, critical: int, code: Code | None) -> bool:
+def _missing(progress: Progress, workers: list[int], critical: int, code: Code | None) -> dict[int, tuple[int, ...]]:
+    """What the master gives out where nobody has anything left, though the results do not suffice."""
+    coming, extra = set(progress.done), dict[int, tuple[int, ...]]()
+    for task in range(progress.total):
+        if task not in coming and not _enough(coming, critical, code):
+            worker = progress.soonest(workers, extra)
+            extra[worker] = (*extra.get(worker, ()), task)
+            coming.add(task)
+    return extra
+
+
+def _enough(done: set[int], critical: int, code: Code | None) -> bool:
     if code is None:
-        return len(progress.done) >= critical
-    return len(progress.done) >= code.fewest and code.decodable(progress.done)
+        return len(done) >= critical
+    return len(done) >= code.fewest and code.decodable(done)

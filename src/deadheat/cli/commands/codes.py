@@ -1,27 +1,23 @@
 """`deadheat codes`: what codes are on offer and what each really costs."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer
 
-from deadheat import __version__
-from deadheat.coding.shape import KINDS
-from deadheat.errors import BadInput, nearest
-from deadheat.reporting.catalogue import catalogue_json, print_catalogue
-from deadheat.reporting.console import console
-from deadheat.reporting.numbers import to_json
+from deadheat.cli.options import AsJson, must_be_one_of
+from deadheat.cli.print_json import print_json
+from deadheat.coding import KINDS
+from deadheat.reporting import codes_json, console, print_codes
 
 
 def codes(
-    kind: Annotated[str | None, typer.Option(help="gradient, linear, product, function or transform.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")] = False,
+    kind: Annotated[str | None, typer.Option(help=", ".join(KINDS) + ".")] = None,
+    json: AsJson = False,
 ) -> None:
     """List the families of codes with their true cost."""
-    if kind is not None and kind not in KINDS:
-        raise BadInput("--kind", kind, "no such kind of work", nearest(kind, KINDS))
+    if kind is not None:
+        must_be_one_of(KINDS, "--kind", kind, "kind of work")
     if json:
-        print(to_json(catalogue_json(kind, __version__)))
+        print_json(codes_json(kind))
     else:
-        print_catalogue(kind, console())
+        print_codes(kind, console())

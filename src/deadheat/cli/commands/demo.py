@@ -1,81 +1,156 @@
-"""`deadheat demo`, what `make run` runs: real training on five unequal local workers, three ways, and a death."""
+"""`deadheat demo`, what `make run` runs: real training on five unequal local workers in three variants, and a death."""
 
-from __future__ import annotations
+import math
+from dataclasses import dataclass
+from typing import Any
 
-from typing import Annotated
+import numpy as np
+from rich.console import Console
+from rich.table import Table
 
-import typer
-
-from deadheat import __version__
-from deadheat.jobs import demonstration
+from deadheat.cli.options import AsJson
+from deadheat.cli.print_json import print_json
+from deadheat.coding import Code, codes
+from deadheat.jobs import in_series, result_of, synthetic_least_squares
+from deadheat.model import Cluster, CodeSpec, Search, Split, Stream, Workload, assignment_moments
 from deadheat.paper import worked_example
-from deadheat.reporting.console import console
-from deadheat.reporting.demos import Shown, Stage, demo_json, print_workers, step, ways_table
-from deadheat.reporting.numbers import seconds, to_json
-from deadheat.reporting.runs import worker_table
+from deadheat.planning import POLICIES
+from deadheat.reporting import Column, console, rich_table, run_json, seconds, watched, worker_table
+from deadheat.runtime import LocalEngine, Run, run
+from deadheat.scheduling import Command, Event, Resolved
+from deadheat.tuning import tune
 
-KILLED = 1  # the fastest
+WORK = 5_544_000.0  # W, operations of a plain iteration: about 0.1 s on the paper's workers
+ITERATIONS, JOBS, EVERY = 20, 3, 2.5  # of a job; jobs; seconds between their arrivals
+KILLED, HALF = 1, ITERATIONS // 2  # the fastest worker, and the iteration in which it is killed
+SEARCH = Search(
+    families=("uncoded", "cyclic", "fractional repetition", "replication"), critical=(10, 20, 50),
+    redundancy=(1.0, 1.1, 1.5, 2.0), policies=("optimal",),
+)  # fmt: skip
+MEASURED: list[Column[dict[str, Any]]] = [  # of the JSON of a variant's run
+    Column("", lambda result: result["name"], left=True),
+    Column("iteration: forecast", lambda result: seconds(result["compared"]["iteration"]["forecast"])),
+    Column("+ overhead", lambda result: seconds(result["compared"]["iteration"]["with_overhead"])),
+    Column("measured", lambda result: seconds(result["compared"]["iteration"]["measured"])),
+    Column("delay of a job: forecast", lambda result: seconds(result["compared"]["delay"]["with_overhead"])),
+    Column("measured", lambda result: seconds(result["compared"]["delay"]["measured"])),
+    Column("serial run", lambda result: _size(result["difference_from_serial"])),
+]
 
 
-def demo(json: Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")] = False) -> None:
+@dataclass(frozen=True, eq=False)
+class Variant:
+    """A code and a split of its tasks, for the same stream of jobs."""
+
+    name: str
+    code: Code
+    policy: str
+    split: Split
+
+    def __str__(self) -> str:
+        return f"{self.code.family}, {self.code.critical} of {self.code.total} results"
+
+
+def demo(json: AsJson = False) -> None:
     """Train on five unequal workers under an even split, under Theorem 2 and as the tuner chooses; kill one."""
     screen, cluster = console(stderr=json), worked_example.cluster()
     say = screen.print
     say("[bold]A dead heat[/]: an iteration is shortest when all workers finish together.\n")
-    say(
-        f"Five unequal workers (the paper's worked example, [bold]emulated[/]: real processes whose task times are"
-        f" stretched)\nserve {demonstration.JOBS} training jobs of {demonstration.ITERATIONS} iterations, one every"
-        f" {demonstration.EVERY:g} s. Choosing a code ..."
-    )
-    ways = demonstration.ways(cluster)
-    stages = [
-        Stage(
-            way.name,
-            f"{way.code.family}, {way.code.critical} of {way.code.total} results",
-            way.split(cluster).loads.tolist(),
-            way.finish(cluster),
-        )
-        for way in ways
-    ]
-    say(f"Both splits share the tasks of one gradient code: {stages[0].code} suffice.\n")
-    print_workers(cluster, stages, ways[0].spec.work, screen)
+    say("Five unequal workers (the paper's worked example, [bold]emulated[/]: real processes whose task times are"
+        f" stretched)\nserve {JOBS} training jobs of {ITERATIONS} iterations, one every {EVERY:g} s."
+        " Choosing a code ...")  # fmt: skip
+    even, ours, tuned = _variants(cluster)
+    say(f"Both splits share the tasks of one gradient code: {even} suffice.\n")
+    say(_worker_table(cluster, even, ours))
     say("")
-    shown = []
-    for way, stage in zip(ways, stages, strict=True):
-        under_way = demonstration.stream(way, cluster)
-        with step(under_way, f"{stage.name} ({stage.code})", screen):
-            under_way.wait()
-        unlike = demonstration.difference(under_way, demonstration.jobs(way.code, demonstration.JOBS))
-        shown.append(Shown(stage, under_way.outcome, unlike))
-    under_way, death = demonstration.with_a_death(ways[1], cluster, KILLED)
+    results = []
+    for variant in (even, ours, tuned):
+        trained, difference = _train(variant, cluster, f"{variant.name} ({variant})", screen)
+        about = {"name": variant.name, "code": str(variant), "loads": variant.split.loads}
+        results.append(run_json(trained.outcome, about) | {"difference_from_serial": difference})
     name = cluster.names[KILLED]
-    with step(under_way, f"{stages[1].name} again; {name} is killed half way", screen):
-        under_way.wait()
-    unlike = demonstration.difference(under_way, demonstration.jobs(ways[1].code, 1))
-    done = under_way.deliveries[0]
-    killed = {
-        "worker": name, "at_iteration": death.at, "iterations": done.iterations, "error": done.error,
-        "difference_from_serial": unlike,
-    }  # fmt: skip
+    survived, difference = _train(ours, cluster, f"{ours.name} again; {name} is killed half way", screen, kill=True)
+    delivery = survived.deliveries[0]
     if json:
-        print(to_json(demo_json(shown, killed, __version__)))
+        killed = {"worker": name, "at_iteration": HALF, "iterations": delivery.iterations, "error": delivery.error}
+        print_json({"ways": results, "killed": killed | {"difference_from_serial": difference}})
         return
     say("")
-    say(ways_table(shown))
-    say("")
-    even, ours, best = (one.outcome.compared[2].measured.mean for one in shown)
+    say(rich_table(MEASURED, results))
+    slow, fast, fastest = (result["compared"]["delay"]["measured"] for result in results)
     say(
-        f"A job is delivered [bold]{even / ours:.1f} times sooner[/] under Theorem 2 than under the even split"
-        f" ({seconds(ours)} against {seconds(even)}),\nand {even / best:.1f} times sooner as the tuner chooses."
+        f"\nA job is delivered [bold]{slow / fast:.1f} times sooner[/] under Theorem 2 than under the even split"
+        f" ({seconds(fast)} against {seconds(slow)}),\nand {slow / fastest:.1f} times sooner as the tuner chooses."
     )
-    held, stated = sum(one.outcome.held for one in shown), sum(one.outcome.intervals for one in shown)
+    held, stated = (sum(result["intervals"][key] for result in results) for key in ("held", "stated"))
     say(f"Intervals for the end of a job, stated on the way: {held} of {stated} held (95 % should).\n")
     say(
-        f"{name} was killed at iteration {death.at} of {done.iterations} and replaced; its tasks went to others, no"
-        f" iteration was lost,\nand the weights differ from a serial run by {unlike:.1e}:"
+        f"{name} was killed at iteration {HALF} of {delivery.iterations} and replaced; its tasks went to others, no"
+        f" iteration was lost,\nand the weights differ from a serial run by {difference:.1e}:"
     )
-    say(worker_table(under_way.reports))
+    say(worker_table(survived.reports))
     say(
         "\nNext: deadheat plan examples/worked-example.toml (forecasts), deadheat probe (measure your own workers),"
         "\ndeadheat run examples/worked-example.toml --emulate --speedup 10 --jobs 3; docs/tutorial.md has the rest."
     )
+
+
+def _variants(cluster: Cluster) -> list[Variant]:
+    """An even split, Theorem 2 with the same code, and what the tuner finds best."""
+    cyclic = codes.cyclic(55, 5, reuse=True)  # tasks, and results that may be missing
+    best = tune(Workload("gradient", WORK), cluster, Stream(EVERY, 0.0, ITERATIONS), SEARCH).best
+    named = ("even split", cyclic, "uniform"), ("Theorem 2", cyclic, "optimal")
+    variants = []
+    for name, code, policy in (*named, ("tuner's choice", best.shape.build(), best.policy)):
+        spec = CodeSpec.of(code.critical, code.total, WORK * code.cost.work, code.cost.shared_chunks)
+        variants.append(Variant(name, code, policy, POLICIES[policy](cluster, spec, 1.0)))
+    return variants
+
+
+def _worker_table(cluster: Cluster, even: Variant, ours: Variant) -> Table:
+    """Every worker: its speed, its even share and ours, and when it would finish each."""
+    tasks = cluster.tasks(ours.split.spec)
+    even_finish, our_finish = (assignment_moments(tasks, variant.split.loads)[0] for variant in (even, ours))
+    columns: list[Column[int]] = [  # of a worker's number
+        Column("worker", lambda p: tasks.names[p], left=True),
+        Column("a task takes", lambda p: seconds(tasks.mean[p])),
+        Column("comm", lambda p: seconds(tasks.comm[p])),
+        Column("even split", lambda p: str(even.split.loads[p])),
+        Column("finishes", lambda p: seconds(even_finish[p])),
+        Column("our split", lambda p: str(ours.split.loads[p])),
+        Column("finishes", lambda p: seconds(our_finish[p])),
+    ]
+    return rich_table(columns, range(len(tasks)))
+
+
+def _train(variant: Variant, cluster: Cluster, title: str, screen: Console, kill: bool = False) -> tuple[Run, float]:
+    """Run the jobs on emulated workers; the largest difference of a weight from a serial run.
+
+    kill: train one job only, with a split that adapts, and kill a worker half way.
+    """
+    jobs = [
+        synthetic_least_squares(variant.code.chunks, ITERATIONS, seed=n, name=f"job {n + 1}")
+        for n in range(1 if kill else JOBS)
+    ]
+    training = run(
+        jobs, cluster, variant.code, arrivals=[EVERY * n for n in range(len(jobs))], policy=variant.policy, work=WORK,
+        emulate=True, adapt=kill, seed=2 if kill else 1,
+    )  # fmt: skip
+
+    def kill_half_way(message: Event | Command, at: float) -> None:
+        engine = training.driver.engine
+        if isinstance(message, Resolved) and message.ticket.iteration == HALF and isinstance(engine, LocalEngine):
+            engine.kill(KILLED)
+
+    if kill:
+        training.driver.listeners.append(kill_half_way)
+    screen.print(f"{title} ...")
+    with watched(training, title):
+        training.wait()
+    serial = [result_of(in_series(job)) for job in jobs]
+    differences = [np.abs(result_of(done.state) - serial[done.job]).max() for done in training.deliveries]
+    return training, float(max(differences))
+
+
+def _size(difference: float) -> str:
+    return f"within 1e{math.ceil(math.log10(difference))}" if difference else "the same"

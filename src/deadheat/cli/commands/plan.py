@@ -1,34 +1,25 @@
 """`deadheat plan FILE`: who should do how much, what to expect, who is useless."""
 
-from __future__ import annotations
-
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from deadheat import __version__
-from deadheat.cli.files import read_scenario
-from deadheat.cli.options import numbers
+from deadheat.cli.options import AsJson, PolicyName, ScenarioFile, numbers
+from deadheat.cli.print_json import print_json
+from deadheat.cli.scenario_file import read_scenario
 from deadheat.errors import finite
-from deadheat.reporting.console import console
-from deadheat.reporting.numbers import to_json
-from deadheat.reporting.plans import plan_json, print_plan
-from deadheat.tuning import plan as make_plan
+from deadheat.reporting import console, plan_json, print_plan
+from deadheat.tuning import plan as compute_plan
 
 
 def plan(
-    file: Annotated[Path, typer.Argument(help="A scenario in TOML; see examples/.", metavar="FILE")],
-    policy: Annotated[str | None, typer.Option(help="optimal (Theorem 2), fastest, uniform, ...")] = None,
+    file: ScenarioFile,
+    policy: PolicyName = None,
     gamma: Annotated[float | None, typer.Option(help="Weight of the second moment, in 1/second.")] = None,
     split: Annotated[str | None, typer.Option(help="A ratio of your own, such as 3,2,1.")] = None,
-    target: Annotated[
-        float | None, typer.Option(help="A mean delay to meet, in seconds; spares are recruited.")
-    ] = None,
-    no_purge: Annotated[
-        bool, typer.Option("--no-purge", help="Wait for all results, as the paper's analysis.")
-    ] = False,
-    json: Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")] = False,
+    target: Annotated[float | None, typer.Option(help="A mean delay in seconds to meet; spares are recruited.")] = None,
+    no_purge: Annotated[bool, typer.Option("--no-purge", help="Wait for all results, as in the paper.")] = False,
+    json: AsJson = False,
 ) -> None:
     """Plan a scenario: loads, forecast, bounds and advice."""
     scenario = read_scenario(file)
@@ -37,8 +28,8 @@ def plan(
     if gamma is not None:
         finite("--gamma", gamma, "give a weight in 1/second, such as 1.0", least=0.0)
     ratio = None if split is None else tuple(numbers("--split", split))
-    made = make_plan(scenario, policy_name=policy, gamma=gamma, ratio=ratio, purge=not no_purge, target=target)
+    computed = compute_plan(scenario, policy=policy, gamma=gamma, ratio=ratio, purge=not no_purge, target=target)
     if json:
-        print(to_json(plan_json(made, __version__)))
+        print_json(plan_json(computed))
     else:
-        print_plan(made, console())
+        print_plan(computed, console())

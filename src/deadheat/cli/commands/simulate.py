@@ -1,75 +1,63 @@
 """`deadheat simulate FILE`: what would happen, with intervals, beside the forecast."""
 
-from __future__ import annotations
+from dataclasses import asdict
 
-from pathlib import Path
-from typing import Annotated
-
-import typer
-
-from deadheat import __version__
-from deadheat.cli.files import read_scenario
-from deadheat.cli.options import percentage, purging
+from deadheat import __version__, reporting
+from deadheat.cli import options
+from deadheat.cli.options import PURGING, must_be_one_of, percentage
+from deadheat.cli.print_json import print_json
+from deadheat.cli.scenario_file import read_scenario
 from deadheat.model import Trace
-from deadheat.reporting.console import console
-from deadheat.reporting.files import check_target, write_chrome_trace, write_table
-from deadheat.reporting.numbers import to_json
-from deadheat.reporting.progress import bar
-from deadheat.reporting.samples import print_sample, sample_json
+from deadheat.queueing import forecast
+from deadheat.scheduling import SCHEDULES
 from deadheat.simulation import replicate
-from deadheat.simulation import simulate as run_once
-from deadheat.tuning import plan as make_plan
+from deadheat.simulation import simulate as simulate_once
+from deadheat.tuning import split_of
 
 
 def simulate(
-    file: Annotated[Path, typer.Argument(help="A scenario in TOML; see examples/.", metavar="FILE")],
-    jobs: Annotated[int | None, typer.Option(help="Jobs in a run; the scenario's own by default.")] = None,
-    replications: Annotated[int | None, typer.Option(help="Independent runs; by default as many as needed.")] = None,
-    precision: Annotated[str, typer.Option(help="Run until the mean delay is known within this.")] = "1%",
-    seed: Annotated[int | None, typer.Option(help="The same seed, the same numbers.")] = None,
-    policy: Annotated[str | None, typer.Option(help="optimal, fastest, uniform, proportional or hcmm.")] = None,
-    schedule: Annotated[str, typer.Option(help="static, pull, top-up, duplicates or speculative.")] = "static",
-    purge: Annotated[str, typer.Option(help="at-once, between-tasks or never.")] = "at-once",
-    out: Annotated[Path | None, typer.Option(help="Write one run's jobs to .csv, .parquet or .json.")] = None,
-    timeline: Annotated[Path | None, typer.Option(help="Write one run's tasks; .json is a Chrome trace.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")] = False,
+    file: options.ScenarioFile,
+    jobs: options.JobCount = None,
+    replications: options.RunCount = None,
+    precision: options.Precision = "1%",
+    seed: options.Seed = None,
+    policy: options.PolicyName = None,
+    schedule: options.ScheduleName = "static",
+    purge: options.PurgeName = "at-once",
+    out: options.JobsFile = None,
+    timeline: options.TasksFile = None,
+    json: options.AsJson = False,
 ) -> None:
     """Simulate a scenario's stream of jobs."""
     scenario = read_scenario(file)
-    count, way = scenario.jobs if jobs is None else jobs, purging(purge)
-    check_target("--out", out)
-    check_target("--timeline", timeline)
-    made = make_plan(scenario, policy_name=policy, purge=way is not False)
+    cluster, stream, condition = scenario.cluster, scenario.stream, scenario.condition
+    count = scenario.jobs if jobs is None else jobs
+    reporting.check_target("--out", out)
+    reporting.check_target("--timeline", timeline)
+    must_be_one_of(PURGING, "--purge", purge, "way to purge")
+    chosen = SCHEDULES.find(schedule, "--schedule")
+    split = split_of(scenario, policy=policy)
 
-    def run(one: int | None, record: bool = False) -> Trace:
-        return run_once(
-            scenario.cluster,
-            made.split,
-            scenario.stream,
-            count,
-            way,
-            one,
-            record,
-            schedule=schedule,
-            overhead=scenario.overhead,
-            condition=scenario.condition,
+    def run(one_seed: int, record: bool = False) -> Trace:
+        return simulate_once(
+            cluster, split, stream, count, PURGING[purge], one_seed, record,
+            schedule=chosen, overhead=scenario.overhead, condition=condition,
+        )  # fmt: skip
+
+    wanted = percentage("--precision", precision)
+    with reporting.replication_bar(wanted, replications) as report:
+        sample = replicate(
+            run, seed, replications, wanted, progress=lambda number, reached: report("simulate", number, reached)
         )
-
-    with bar(percentage(precision), replications) as tell:
-        sample = replicate(run, seed, replications, percentage(precision), progress=lambda n, p: tell("simulate", n, p))
     if out is not None or timeline is not None:
         trace = run(sample.seed, timeline is not None)
-        if out is not None:
-            write_table(trace.columns(), out, {**trace.about, "version": __version__})
-        if timeline is not None and trace.timeline is not None:
-            if timeline.suffix == ".json":
-                write_chrome_trace(trace.timeline, scenario.cluster.names, timeline)
-            else:
-                write_table(trace.timeline.columns(), timeline)
-    known = scenario.condition is None or scenario.condition.independent
-    expected = made.forecast.draw(count) if known and schedule == "static" and not isinstance(way, str) else None
+        reporting.write_trace(trace, cluster.names, jobs=out, tasks=timeline, about={"version": __version__})
+    expected = None
+    if schedule == "static" and purge != "between-tasks" and (condition is None or condition.independent):
+        law = forecast(cluster, split, stream, purge == "at-once", scenario.overhead, condition)
+        expected = law.draw(count).interval
     if json:
-        forecast = None if expected is None else {"mean": expected.mean, "low": expected.low, "high": expected.high}
-        print(to_json(sample_json(sample, __version__) | {"policy": made.split.policy, "forecast": forecast}))
+        policy_and_forecast = {"policy": split.policy, "forecast": None if expected is None else asdict(expected)}
+        print_json(reporting.replications_json(sample) | policy_and_forecast)
     else:
-        print_sample(sample, expected, console())
+        reporting.print_replications(sample, expected, reporting.console())

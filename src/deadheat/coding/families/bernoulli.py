@@ -33,11 +33,8 @@ def bernoulli(
         raise BadInput("degree", d, f"more than the m = {n} chunks there are", f"take at most {n}")
     rng = np.random.default_rng(seed)
     if regular:  # circulants of random strides keep both sums
-        steps = rng.choice(n, d, replace=False)
-        places = rng.permutation(n)
-        rows = np.zeros((n, n))
-        for task in range(n):
-            rows[task, places[(task + steps) % n]] = 1.0
+        rows, tasks, steps = np.zeros((n, n)), np.arange(n)[:, None], rng.choice(n, d, replace=False)
+        rows[tasks, rng.permutation(n)[(tasks + steps) % n]] = 1.0
     else:
         rows = (rng.random((n, n)) < d / n).astype(float)
         rows[np.flatnonzero(rows.sum(axis=1) == 0), 0] = 1.0

@@ -7,11 +7,12 @@ Ye, Abbe, Communication-computation efficient gradient coding, ICML 2018.
 
 from functools import partial
 
+import numpy as np
+
 from deadheat.coding.cyclic_windows import window_cost, window_rows
 from deadheat.coding.linear_code import LinearCode
 from deadheat.coding.shape import Family, Shape, Shapes, straggling
 from deadheat.errors import BadInput, whole
-from deadheat.model import AnyArray
 
 PARTS = (2, 4)  # into which the tuner cuts a gradient
 
@@ -31,12 +32,7 @@ def communication_efficient(
         raise BadInput("parts", cut, problem, f"take at most {n - s} parts, or {other}")
     rows, target = window_rows(n, n - s, cut, seed)
     return LinearCode(family="communication-efficient", kind="gradient", rows=rows, target=target, critical=n - s,
-                      parts=cut, cost=window_cost(n, n - s, cut, reuse), assemble=joined)  # fmt: skip
-
-
-def joined(target: AnyArray) -> AnyArray:
-    """A vector that was cut in parts, whole again."""
-    return target.reshape(-1)
+                      parts=cut, cost=window_cost(n, n - s, cut, reuse), assemble=np.ravel)  # fmt: skip
 
 
 def _shapes(kind: str, critical: int, total: int) -> Shapes:

@@ -30,6 +30,5 @@ def _shapes(kind: str, critical: int, total: int) -> Shapes:
 
 
 FAMILY = Family(name="cyclic", kinds=("gradient",), title="Cyclic gradient code", source="Tandon et al. 2017",
-                work="(s+1)/n", factor="(s+1)K/n", enough="any K = n - s", shapes=_shapes,
                 notes="random windows, safe in double precision; with reuse kappa + s chunks for kappa tasks",
-                )  # fmt: skip
+                work="(s+1)/n", factor="(s+1)K/n", enough="any K = n - s", shapes=_shapes)  # fmt: skip

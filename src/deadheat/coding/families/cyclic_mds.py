@@ -7,6 +7,8 @@ many digits, so tasks are permuted unless neighbours are to share chunks.
 Raviv, Tandon, Dimakis, Tamo, Gradient coding from cyclic MDS codes and expander graphs, ICML 2018.
 """
 
+from functools import partial
+
 import numpy as np
 
 from deadheat.coding.certification import LIMIT
@@ -46,4 +48,4 @@ def _cost(total: int, critical: int, reuse: bool) -> Cost:
 FAMILY = Family(name="cyclic MDS", kinds=("gradient",), title="Shifts of one polynomial", source="Raviv et al. 2018",
                 work="(s+1)/n", factor="(s+1)K/n", enough="any K = n - s",
                 notes="lost neighbours cost digits: tasks are permuted, and gated; complex where n - s is even",
-                shapes=root_shapes("cyclic MDS", cyclic_mds, _cost, MOST_NEIGHBOURS))  # fmt: skip
+                shapes=partial(root_shapes, "cyclic MDS", cyclic_mds, _cost, MOST_NEIGHBOURS))  # fmt: skip

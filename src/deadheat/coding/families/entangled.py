@@ -61,10 +61,10 @@ def _shapes(kind: str, critical: int, total: int) -> Shapes:
         left, right = sides(blocks)
         K = inner * blocks + inner - 1
         if spare <= MOST_SPARE:
-            blocks_along = {"inner": inner, "left": left, "right": right}
-            yield Shape(family="entangled", kind=kind, critical=K, total=K + spare, settings=blocks_along,
+            yield Shape(family="entangled", kind=kind, critical=K, total=K + spare,
+                        settings={"inner": inner, "left": left, "right": right},
                         cost=_cost(inner, left, right, total=K + spare, on_circle=K > MOST_REAL),
-                        build=partial(entangled, **blocks_along, total=K + spare))  # fmt: skip
+                        build=partial(entangled, inner, left, right, total=K + spare))  # fmt: skip
 
 
 FAMILY = Family(name="entangled", kinds=("product",), title="Entangled polynomials", source="Yu et al. 2020",

@@ -33,7 +33,7 @@ def transform_of_parts(target: AnyArray) -> AnyArray:
     return transform.astype(target.dtype, copy=False).reshape(-1)
 
 
-# without shapes: a transform is one iteration, there is nothing to tune but the split
+# The tuner is offered no shapes: a transform is one iteration, and there is nothing to tune but the split.
 FAMILY = Family(name="fft", kinds=("transform",), title="Interleaved sub-transforms", source="Yu et al. 2017",
                 work="about 1/m", factor="about 1", enough="any K = m",
                 notes="mds on the parts, then one pass of twiddle factors")  # fmt: skip

@@ -28,9 +28,10 @@ def lagrange(parts: int, degree: int, total: int, *, limit: float = LIMIT) -> Li
     plain = np.unique(np.round((np.arange(count) + 0.5) * n / count - 0.5).astype(int))
     rest = np.setdiff1d(np.arange(n), plain)
     alpha = np.concatenate([alpha[plain], np.random.default_rng(0).permutation(alpha[rest])])
-    beta = alpha[:count]
+    beta, part = alpha[:count], 1 / count
     code = LinearCode(family="lagrange", kind="function", rows=chebyshev_rows(alpha, K), target=chebyshev_rows(beta, K),
-                      critical=K, cost=_cost(count, K, n), least=count, encoders=(_lagrange(beta, alpha),))  # fmt: skip
+                      critical=K, cost=Cost(part, part, result=part, encode=n - count, decode=K, plain=count),
+                      least=count, encoders=(_lagrange(beta, alpha),))  # fmt: skip
     return gate(code, limit, "take fewer blocks or fewer tasks to spare")
 
 
@@ -44,12 +45,7 @@ def _lagrange(beta: Array, alpha: Array) -> Array:
     return np.vstack([np.eye(beta.size), terms / terms.sum(axis=1, keepdims=True)])
 
 
-def _cost(parts: int, critical: int, total: int) -> Cost:
-    part = 1 / parts
-    return Cost(part, part, result=part, encode=total - parts, decode=critical, plain=parts)
-
-
-# without shapes: the tuner knows no functions, and no job computes them
+# The tuner is offered no shapes: no workload and no job computes functions of the data.
 FAMILY = Family(name="lagrange", kinds=("function",), title="Polynomials of the data", source="Yu et al. 2019",
                 work="1/k", factor="about deg f", enough="any K = (k-1) deg f + 1",
                 notes="plain results first; Chebyshev points, gated")  # fmt: skip

@@ -44,9 +44,7 @@ def lt(parts: int, total: int, *, spread: float = 0.03, failure: float = 0.5, se
         degrees = 1 + rng.choice(m, n, p=chances)
         rows = [np.sort(rng.choice(m, d, replace=False)) for d in degrees]
         tasks = tuple((row, np.ones(row.size)) for row in rows)
-        encoder = np.zeros((n, m))
-        for i, row in enumerate(rows):
-            encoder[i, row] = 1.0
+        encoder = np.array([np.bincount(row, minlength=m) for row in rows], float)
         code = PeelingCode(family="lt", kind="linear", symbols=m, wanted=m, tasks=tasks, checks=(), critical=n, least=m,
                            cost=_cost(m, n, float(degrees.mean())), encoders=(encoder,))  # fmt: skip
         if code.decodable(range(n)):
@@ -57,8 +55,7 @@ def lt(parts: int, total: int, *, spread: float = 0.03, failure: float = 0.5, se
 
 def robust_soliton(parts: int, spread: float, failure: float) -> Array:
     """The chances of the degrees 1 ... m (Luby's tau added to the ideal soliton, normalised)."""
-    m = parts
-    d = np.arange(1, m + 1)
+    m, d = parts, np.arange(1, parts + 1)
     ideal = np.append(1 / m, 1 / (d[1:] * (d[1:] - 1.0)))
     ripple = spread * math.log(m / failure) * math.sqrt(m) if m > 1 else 1.0
     spike = int(np.clip(round(m / max(ripple, 1e-9)), 1, m))

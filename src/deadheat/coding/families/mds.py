@@ -13,8 +13,6 @@ from deadheat.coding.generator_matrices import generator
 from deadheat.coding.linear_code import LinearCode
 from deadheat.coding.shape import Family, Shape, Shapes, sizes
 
-REMEDY = 'take basis="gaussian", or fewer tasks to spare'
-
 
 def mds(critical: int, total: int, basis: str = "gaussian", *, limit: float = LIMIT, seed: int = 0) -> LinearCode:
     """There are K plain blocks and n - K Gaussian parities; nothing is computed for blocks that arrive plain.
@@ -26,7 +24,7 @@ def mds(critical: int, total: int, basis: str = "gaussian", *, limit: float = LI
     rows = generator(basis, K, n, seed)
     code = LinearCode(family="mds", kind="linear", rows=rows, target=np.eye(K), critical=K, cost=mds_cost(K, n, basis),
                       encoders=(rows,))  # fmt: skip
-    return code if basis == "gaussian" else gate(code, limit, REMEDY)
+    return code if basis == "gaussian" else gate(code, limit, 'take basis="gaussian", or fewer tasks to spare')
 
 
 def mds_cost(critical: int, total: int, basis: str = "gaussian") -> Cost:
@@ -47,5 +45,5 @@ def _shapes(kind: str, critical: int, total: int) -> Shapes:
 
 
 FAMILY = Family(name="mds", kinds=("linear",), title="Coded blocks of a matrix", source="Lee et al. 2018", work="1/K",
-                factor="1", enough="any K", notes="plain blocks and Gaussian parities; other bases are gated",
-                shapes=_shapes)  # fmt: skip
+                factor="1", enough="any K", shapes=_shapes,
+                notes="plain blocks and Gaussian parities; other bases are gated")  # fmt: skip

@@ -30,10 +30,8 @@ def polynomial(left: int, right: int, total: int, *, seed: int = 0) -> LinearCod
 
 
 def _cost(left: int, right: int, total: int) -> Cost:
-    K = left * right
-    spare = total - K
-    storage = (1 / left + 1 / right) / 2
-    return Cost(1 / K, storage, result=1 / K, encode=spare, decode=min(spare, K), plain=K)
+    K, storage = left * right, (1 / left + 1 / right) / 2
+    return Cost(1 / K, storage, result=1 / K, encode=total - K, decode=min(total - K, K), plain=K)
 
 
 def _shapes(kind: str, critical: int, total: int) -> Shapes:

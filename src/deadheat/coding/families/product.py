@@ -34,8 +34,8 @@ def product(side: int, dimensions: int = 2, kind: str = "product") -> PeelingCod
     if kind == "product" and d != 2:
         raise BadInput("dimensions", d, "a product of two matrices has two", 'take 2, or kind="linear"')
     line = np.vstack([np.eye(k), np.ones(k)])
-    order, symbols = _order(k, d)
-    tasks: list[Equation] = [(np.array([symbol]), np.ones(1)) for symbol in symbols]
+    order = _order(k, d)
+    tasks: list[Equation] = [(np.array([symbol]), np.ones(1)) for symbol in order.ravel().tolist()]
     checks: list[Equation] = []
     for axis in range(d):
         lines = np.moveaxis(order, axis, -1).reshape(-1, k + 1)
@@ -49,15 +49,13 @@ def product(side: int, dimensions: int = 2, kind: str = "product") -> PeelingCod
                        assemble=Grid(k, k) if kind == "product" else None)  # fmt: skip
 
 
-def _order(k: int, d: int) -> tuple[IntArray, list[int]]:
-    """Numbers of the cube's cells, the k^d data blocks first; and the same task by task."""
-    shape = (k + 1,) * d
-    cells = np.indices(shape).reshape(d, -1)
-    data = (cells < k).all(axis=0)
-    numbers = np.empty(data.size, np.int64)
+def _order(k: int, d: int) -> IntArray:
+    """Numbers of the cube's cells, the k^d data blocks first."""
+    data = (np.indices((k + 1,) * d) < k).all(axis=0)
+    numbers = np.empty(data.shape, np.int64)
     numbers[data] = np.arange(k**d)
     numbers[~data] = np.arange(k**d, data.size)
-    return numbers.reshape(shape), numbers.tolist()
+    return numbers
 
 
 def _cost(side: int, dimensions: int, kind: str) -> Cost:

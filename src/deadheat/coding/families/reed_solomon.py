@@ -5,6 +5,8 @@ The points of the chunks are the n-th roots of unity in permuted order, so that 
 Halbawi, Azizan, Salehi, Hassibi, Improving distributed gradient descent using Reed-Solomon codes, ISIT 2018.
 """
 
+from functools import partial
+
 import numpy as np
 
 from deadheat.coding.certification import LIMIT
@@ -39,4 +41,4 @@ def _cost(total: int, critical: int, reuse: bool) -> Cost:
 FAMILY = Family(name="Reed-Solomon", kinds=("gradient",), title="Polynomials at roots of unity",
                 source="Halbawi et al. 2018", work="(s+1)/n", factor="(s+1)K/n", enough="any K = n - s",
                 notes="complex, so results are twice as large; permuted points, gated",
-                shapes=root_shapes("Reed-Solomon", reed_solomon, _cost, MOST_STRAGGLERS))  # fmt: skip
+                shapes=partial(root_shapes, "Reed-Solomon", reed_solomon, _cost, MOST_STRAGGLERS))  # fmt: skip

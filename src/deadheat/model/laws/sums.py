@@ -56,7 +56,9 @@ class Lattice:
         """Convolve up to `most` tasks; the error is measured against a lattice twice as coarse."""
         if most <= 1:  # one task needs no convolution
             return cls(law, least=0.0, step=1.0, table=np.zeros((1, 1)), error=0.0, mean_error=0.0)
-        least, spread = _least_and_spread(law)
+        least, std = _quantile(law, NEVER), law.std()
+        body = (_quantile(law, 0.95) - _quantile(law, 0.05)) / 3.3  # this is std for a normal law
+        spread = min(std, body) if body > 0 else std
         widest = most * (_quantile(law, 1 - NEVER) - least)  # nothing of the sums lies beyond
         length = max(min(latest - least, widest), spread)
         wanted = 2.0 ** np.ceil(np.log2(CELLS_PER_SPREAD * length / spread))
@@ -112,13 +114,6 @@ def results_by(
 def sums_of(law: Law, most: int, latest: float) -> Sums:
     """The laws of up to `most` tasks in a row, precise up to the time `latest`."""
     return Closed(law) if isinstance(law, ExactSums) else Lattice.of(law, most, latest)
-
-
-def _least_and_spread(law: Law) -> tuple[float, float]:
-    """Where the law begins, and the width of its body: the quantiles 1e-14, and 5 % to 95 % or the std if less."""
-    std = law.std()
-    body = (_quantile(law, 0.95) - _quantile(law, 0.05)) / 3.3
-    return _quantile(law, NEVER), min(std, body) if body > 0 else std
 
 
 def _quantile(law: Law, q: float) -> float:

@@ -11,7 +11,7 @@ hides behind the work: a worker asks while it has `ahead` tasks in hand (docs/de
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import ClassVar, Protocol
 
 from deadheat.model import Array, IntArray, Tasks
@@ -81,6 +81,15 @@ class Progress:
         fronts = [(queue[0], self.since[worker]) for worker, queue in self.left.items() if queue]
         hands = self.hands()
         return {task: since for task, since in fronts if task not in self.done and hands[task] == 1}
+
+    def soonest(self, workers: Iterable[int], extra: Mapping[int, Sequence[int]]) -> int:
+        """The worker that would be done first with one more task, besides what it has and those it shall get."""
+
+        def wait(worker: int) -> tuple[float, int]:
+            queue = len(self.left.get(worker, ())) + len(extra.get(worker, ()))
+            return self.seconds(worker) * (1 + queue), worker
+
+        return min(workers, key=wait)
 
     def hands(self) -> Counter[int]:
         """How many workers have each unfinished task."""

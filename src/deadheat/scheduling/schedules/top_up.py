@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
@@ -23,10 +24,15 @@ class TopUp(Schedule):
     ahead: int = 1
 
     def opening(self, workers: Sequence[int], loads: Sequence[int], critical: int) -> dict[int, tuple[int, ...]]:
-        """K tasks in the split's proportion."""
+        """K tasks in the split's proportion, and a spare one for who has a load and none of these."""
         shares = np.asarray(loads, float) * (critical / sum(loads))
-        kept = apportion(shares, critical)
-        return {w: tuple(tasks) for w, tasks in zip(workers, placement(kept), strict=True) if tasks}
+        spares = iter(range(critical, sum(loads)))
+        opening = {}
+        for worker, load, tasks in zip(workers, loads, placement(apportion(shares, critical)), strict=True):
+            first = tuple(tasks) or tuple(islice(spares, 1 if load else 0))
+            if first:
+                opening[worker] = first
+        return opening
 
     def more(self, worker: int, progress: Progress) -> tuple[int, ...]:
         """A spare task while there are any, then copies for those who are idle."""

@@ -1,10 +1,10 @@
-"""Opening what the user names."""
-
-from __future__ import annotations
+"""The scenario file that a command is given: read, changed by options, and written with other workers."""
 
 import tomllib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from deadheat.errors import BadInput
 from deadheat.model import Scenario
@@ -21,6 +21,20 @@ def read_scenario(path: Path) -> Scenario:
     except tomllib.TOMLDecodeError as error:
         raise BadInput("FILE", str(path), f"not TOML: {error}", "see examples/ for a scenario") from None
     return Scenario.from_dict(content)
+
+
+def with_options(
+    scenario: Scenario, *, engine: str | None, address: str | None, job: str | None, **more: float | None
+) -> Scenario:
+    """The scenario with what the command line says of its engine and its job; None leaves what the file says.
+
+    A job's file is looked for from here, and not from the scenario's folder.
+    """
+    typed: dict[str, Any] = {"kind": engine, "address": address, **more}
+    settings = replace(scenario.engine, **{key: value for key, value in typed.items() if value is not None})
+    if job is None:
+        return replace(scenario, engine=settings)
+    return replace(scenario, engine=settings, job={"python": str(Path(job).absolute()) if ":" in job else job})
 
 
 def with_workers(text: str, tables: str) -> str:

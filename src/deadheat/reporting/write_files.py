@@ -1,24 +1,22 @@
-"""Tables and timelines to files: CSV, Parquet, JSON, Chrome trace. The ending of the name says which."""
-
-from __future__ import annotations
+"""Write tables, traces, arrays and texts to files, whole or not at all. The ending of the name says the format."""
 
 import csv
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deadheat.errors import BadInput, DeadheatError
-from deadheat.model import Timeline
-from deadheat.reporting.numbers import plain
+from deadheat.model import AnyArray, Timeline, Trace
+from deadheat.reporting.number_format import plain
 
-Columns = Mapping[str, NDArray[Any]]
+Columns = Mapping[str, AnyArray]
 TABLES = (".csv", ".parquet", ".json")
+FIGURES = (".png", ".svg", ".pdf")
 
 
 class Missing(DeadheatError):
@@ -29,20 +27,35 @@ class Missing(DeadheatError):
 
 
 def check_target(option: str, path: Path | None, endings: Sequence[str] = TABLES) -> None:
-    """Refuse a file that could not be written, before any work is done for it."""
+    """Refuse a file that could not be written, before any work is done for it; no endings: any will do."""
     if path is None:
         return
-    if path.suffix not in endings:
+    if endings and path.suffix not in endings:
         raise BadInput(option, str(path), "unknown ending", "use " + ", ".join(endings))
     if not path.parent.is_dir():
         raise BadInput(option, str(path), "its folder does not exist", "make it, or name another")
+    if path.is_dir():
+        raise BadInput(option, str(path), "is a folder", "name a file")
 
 
 def write_table(columns: Columns, path: Path, about: Mapping[str, Any] | None = None) -> None:
-    """Write columns to .csv, .parquet or .json (which also holds what it is about); whole or not at all."""
-    check_target("--out", path)
+    """Write columns to .csv, .parquet or .json (which also holds what it is about)."""
+    check_target("file", path)
     write = {".csv": _csv, ".parquet": _parquet, ".json": _json}[path.suffix]
     _atomically(path, lambda temporary: write(columns, temporary, about or {}))
+
+
+def write_trace(
+    trace: Trace, names: list[str], *, jobs: Path | None, tasks: Path | None, about: Mapping[str, Any]
+) -> None:
+    """Write a trace's jobs and its tasks, where files are named for them; tasks to .json are a Chrome trace."""
+    if jobs is not None:
+        write_table(trace.columns(), jobs, {**trace.about, **about})
+    if tasks is not None and trace.timeline is not None:
+        if tasks.suffix == ".json":
+            write_chrome_trace(trace.timeline, names, tasks)
+        else:
+            write_table(trace.timeline.columns(), tasks)
 
 
 def write_chrome_trace(timeline: Timeline, names: list[str], path: Path) -> None:
@@ -64,7 +77,7 @@ def write_chrome_trace(timeline: Timeline, names: list[str], path: Path) -> None
 
 
 def write_arrays(arrays: Mapping[str, Any], path: Path) -> None:
-    """Write arrays by name; whole or not at all."""
+    """Write arrays by name to .npz."""
 
     def write(temporary: Path) -> None:
         with temporary.open("wb") as file:
@@ -74,20 +87,19 @@ def write_arrays(arrays: Mapping[str, Any], path: Path) -> None:
 
 
 def write_text(text: str, path: Path) -> None:
-    """Write a text; whole or not at all."""
+    """Write a text in UTF-8."""
     _atomically(path, lambda temporary: temporary.write_text(text, encoding="utf-8"))
 
 
-def _atomically(path: Path, write: Any) -> None:
+def _atomically(path: Path, write: Callable[[Path], object]) -> None:
     """Write beside the place and move it there, so that a failure leaves what was."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         write(temporary)
         temporary.replace(path)
     except OSError as error:
-        raise BadInput(
-            "--out", str(path), error.strerror or "cannot be written", "name a file in a folder of yours"
-        ) from None
+        why = error.strerror or "cannot be written"
+        raise BadInput("file", str(path), why, "name a file in a folder of yours") from None
     finally:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)

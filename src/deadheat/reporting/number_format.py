@@ -1,12 +1,12 @@
 """Numbers as people and as JSON read them."""
 
-from __future__ import annotations
-
 import json
 import math
 from typing import Any
 
 import numpy as np
+
+from deadheat.model import Interval
 
 
 def seconds(value: float) -> str:
@@ -16,6 +16,16 @@ def seconds(value: float) -> str:
     if value == 0 or value >= 0.1:
         return f"{value:.4g} s"
     return f"{value * 1e3:.4g} ms" if value >= 1e-4 else f"{value * 1e6:.4g} us"
+
+
+def seconds_range(low: float, high: float) -> str:
+    """Both ends with their units: 1.2 ms to 3.4 ms."""
+    return f"{seconds(low)} to {seconds(high)}"
+
+
+def ends(interval: Interval) -> str:
+    """The ends of an interval without a unit, for columns beside the mean; they may be negative."""
+    return f"{interval.low:.4g} to {interval.high:.4g}"
 
 
 def plain(value: Any) -> Any:

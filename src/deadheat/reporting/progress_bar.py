@@ -1,0 +1,64 @@
+"""A progress bar on a terminal, nothing elsewhere."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from deadheat.reporting.terminal import console
+
+GUESS = 400.0  # runs that are expected while nothing is known of their spread
+
+
+@contextmanager
+def replication_bar(wanted: float, replications: int | None) -> Iterator[Callable[[str, int, float], None]]:
+    """A function to call with a name, its runs done and the precision reached; it draws a bar for each name.
+
+    wanted: the precision at which the runs end, where their number is not given.
+    """
+    with _bars() as draw:
+
+        def report(name: str, number: int, precision: float) -> None:
+            # The half-width falls with the root of the number of runs, so that many more are needed.
+            needed = number * (precision / wanted) ** 2 if precision < float("inf") else GUESS
+            draw(name, number, replications or max(needed, number, 10), f"{number} runs, within {precision:.1%}")
+
+        yield report
+
+
+@contextmanager
+def candidate_bar(what: str) -> Iterator[Callable[[int, int, float], None]]:
+    """A function to call with how many of how many candidates are judged, and the best delay so far."""
+    with _bars() as draw:
+        yield lambda done, total, best: draw(what, done, total, f"{done} of {total}, best {best:.4g} s")
+
+
+@contextmanager
+def spinner(what: str) -> Iterator[None]:
+    """Something that turns while it takes its time."""
+    screen = console(stderr=True)
+    if not screen.is_terminal:
+        yield
+        return
+    with screen.status(what):
+        yield
+
+
+@contextmanager
+def _bars() -> Iterator[Callable[[str, float, float, str], None]]:
+    """A function that draws one bar per name: how much is done, of how much, and a note."""
+    screen = console(stderr=True)
+    if not screen.is_terminal:
+        yield lambda name, done, total, note: None
+        return
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[note]}"), TimeRemainingColumn()
+    with Progress(*columns, console=screen, transient=True) as progress:
+        bars: dict[str, Any] = {}
+
+        def draw(name: str, done: float, total: float, note: str) -> None:
+            if name not in bars:
+                bars[name] = progress.add_task(name, note="")
+            progress.update(bars[name], completed=done, total=total, note=note)
+
+        yield draw

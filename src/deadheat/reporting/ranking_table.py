@@ -1,0 +1,107 @@
+"""A tuner's ranking as a table, as columns of a file and as JSON."""
+
+from collections.abc import Sequence
+from math import inf
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.markup import escape
+
+from deadheat.model import AnyArray
+from deadheat.reporting.columns import Column, rich_table
+from deadheat.reporting.number_format import seconds
+from deadheat.tuning import Choice, Ranking
+
+
+def ranking_json(ranking: Ranking, workers: Sequence[str], seed: int) -> dict[str, Any]:
+    """The ranking as the contract names it, with more beside; `gain` for the best of every family."""
+    leaders = set(ranking.leaders)
+    return {
+        "seed": seed, "workers": list(workers), "why": ranking.why, "judged": len(ranking), "pruned": ranking.pruned,
+        "refused": ranking.refused,
+        "ranking": [
+            _row(choice) | ({"gain": _gain(choice), "error": _error(choice)} if choice in leaders else {})
+            for choice in ranking
+        ],
+        "frontier": [_row(choice) for choice in ranking.frontier],
+    }  # fmt: skip
+
+
+def ranking_columns(ranking: Ranking) -> dict[str, AnyArray]:
+    """The ranking as columns of a file, one row per choice."""
+    rows = [_row(choice) for choice in ranking]
+    texts = ("loads", "settings", "delay_interval")
+    return {key: np.array([str(row[key]) if key in texts else row[key] for row in rows]) for key in rows[0]}
+
+
+def print_ranking(ranking: Ranking, console: Console, top: int) -> None:
+    """Print the reason, the first choices with the best of every other family, and the frontier."""
+    console.print(escape(ranking.why))
+    console.print()
+    shown = [*ranking[:top], *(choice for choice in ranking.leaders if choice not in ranking[:top])]
+    console.print(rich_table(_columns(ranking), shown))
+    more = len(ranking) - len(shown)
+    left_out = [f"{more} more were judged"] if more else []
+    left_out += [f"{ranking.pruned} ruled out by a bound"] if ranking.pruned else []
+    left_out += [f"{ranking.refused} refused for losing digits"] if ranking.refused else []
+    if left_out:
+        console.print(f"{', '.join(left_out)}; --json lists all that were judged.")
+    steps = " -> ".join(f"{seconds(choice.delay)} at {choice.work_factor:.3g} x" for choice in ranking.frontier)
+    console.print(f"delay against work, what no other choice beats in both: {steps}")
+
+
+def _columns(ranking: Ranking) -> list[Column[Choice]]:
+    place = {choice: number for number, choice in enumerate(ranking, 1)}
+    leaders = set(ranking.leaders)
+
+    def code(choice: Choice) -> str:
+        settings = ", ".join(k if v is True else f"{k} {v}" for k, v in choice.shape.settings.items() if v)
+        return f"{choice.family} ({settings})" if settings else choice.family
+
+    def gain(choice: Choice) -> str:
+        if choice not in leaders:
+            return ""
+        return f"{_gain(choice):.2g}" + ("" if choice.shape.exact else f", error {_error(choice):.2g}")
+
+    def half_width(choice: Choice) -> str:
+        return "" if choice.interval is None else f"+- {(choice.interval.high - choice.interval.low) / 2:.2g}"
+
+    return [
+        Column("", lambda choice: str(place[choice])),
+        Column("code", code, left=True),
+        Column("K", lambda choice: str(choice.spec.critical)),
+        Column("n", lambda choice: str(choice.spec.total)),
+        Column("split", lambda c: c.policy if c.schedule == "static" else f"{c.policy}, {c.schedule}", left=True),
+        Column("delay", lambda choice: seconds(choice.delay)),
+        Column("", half_width),
+        Column("iteration", lambda choice: seconds(choice.iteration_mean)),
+        Column("work", lambda choice: f"{choice.work_factor:.3g} x"),
+        Column("holds", lambda choice: f"{choice.storage:.0%}"),
+        Column("gain", gain),
+    ]
+
+
+def _row(choice: Choice) -> dict[str, Any]:
+    interval, spec = choice.interval, choice.spec
+    return {
+        "family": choice.family, "exact_result": choice.shape.exact, "critical": spec.critical, "total": spec.total,
+        "redundancy": spec.redundancy, "settings": dict(choice.shape.settings), "policy": choice.policy,
+        "schedule": choice.schedule, "delay": choice.delay,
+        "delay_interval": None if interval is None else [interval.low, interval.high],
+        "judged": "exact" if interval is None else "simulated",
+        "iteration_mean": choice.iteration_mean, "service_mean": choice.service_mean,
+        "utilisation": choice.utilisation, "work_factor": choice.work_factor, "work": spec.work,
+        "shared_chunks": spec.shared_chunks, "seconds_per_task": spec.seconds_per_task,
+        "overhead": choice.overhead.total, "storage": choice.storage, "loads": choice.split.loads,
+    }  # fmt: skip
+
+
+def _gain(choice: Choice) -> float:
+    """By how much rounding errors grow at worst; infinite where the code is refused."""
+    return inf if choice.certificate is None else choice.certificate.gain
+
+
+def _error(choice: Choice) -> float:
+    """How far an approximate code misses the result, at worst of what was tried; 0 for exact ones."""
+    return 0.0 if choice.shape.exact or choice.certificate is None else choice.certificate.residual
