@@ -74,7 +74,7 @@ WIDE = Family(name="wide", kinds=("gradient",), shapes=wide)
 @pytest.fixture
 def registry(monkeypatch: pytest.MonkeyPatch) -> Registry[Family]:
     """A copy of the catalogue, which the other tests do not see."""
-    copy = Registry("family of codes", "family", "deadheat.codes", dict(FAMILIES))
+    copy = Registry(FAMILIES.what, FAMILIES.field, group=FAMILIES.group, builtin=dict(FAMILIES))
     monkeypatch.setattr("deadheat.coding.catalogue.FAMILIES", copy)
     return copy
 
@@ -105,12 +105,11 @@ def test_a_family_for_unknown_work_is_not_registered() -> None:
         register(Family(name="cyclic", kinds=("gradient",)))
 
 
+@pytest.mark.usefixtures("registry")
 def test_a_family_of_an_installed_package_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    entry = metadata.EntryPoint("wide", f"{__name__}:WIDE", FAMILIES.group)
-    monkeypatch.setattr("deadheat.model.registry.entry_points", lambda group: [entry] if group == entry.group else [])
-    fresh: Registry[Family] = Registry("family of codes", "family", FAMILIES.group, {})
-    assert FAMILIES.group == "deadheat.codes"
-    assert fresh.find("wide") is WIDE
+    entry = metadata.EntryPoint("wide", f"{__name__}:WIDE", "deadheat.codes")
+    monkeypatch.setattr(metadata, "entry_points", lambda group: [entry] if group == entry.group else [])
+    assert family("wide") is WIDE
 
 
 def test_a_family_that_no_workload_asks_for_offers_no_shapes() -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import deadheat as dh
+from deadheat.coding import Code
 from deadheat.runtime import Driver
 from deadheat.runtime.driver import Listener
 from deadheat.scheduling import Estimates, Master, Program
 from deadheat.simulation import VirtualEngine
 
 
-def program(code: dh.codes.Code, work: float, iterations: int) -> Program:
+def program(code: Code, work: float, iterations: int) -> Program:
     """A job whose tasks are of so much work each."""
     return Program(code, work=work / code.cost.work, iterations=iterations)
 

@@ -218,8 +218,8 @@ def test_a_straggler_is_copied_once_most_are_done() -> None:
 def test_speculation_wakes_when_the_next_task_becomes_a_straggler() -> None:
     schedule = Speculative(multiplier=20.0)
     iteration = late(7)
-    wake = schedule.wake(iteration)
-    assert wake == np.nextafter(20.0, np.inf)
+    wake = float(np.nextafter(20.0, np.inf))
+    assert schedule.wake(iteration) == wake
     iteration.now = 20.0
     assert schedule.more(0, iteration) == ()
     iteration.now = wake
@@ -259,7 +259,9 @@ def test_schedules_by_name() -> None:
     assert schedule_named(mine) is mine
 
 
-@pytest.mark.parametrize(("schedule", "words"), [("pul", "did you mean 'pull'"), (3, "not a schedule"), (Pull, "not a")])
+@pytest.mark.parametrize(
+    ("schedule", "words"), [("pul", "did you mean 'pull'"), (3, "not a schedule"), (Pull, "not a")]
+)
 def test_what_is_no_schedule(schedule: object, words: str) -> None:
     with pytest.raises(dh.BadInput, match=words):
         schedule_named(schedule)

@@ -128,7 +128,7 @@ def width(found: Interval) -> float:
 )
 def test_pairs_are_more_certain_than_means(rival: dh.Scheme) -> None:
     """Common random numbers: the paired interval is a fraction of the one that independent runs would give."""
-    first, second = dh.compare(CLUSTER, STREAM, [dh.Scheme("base", BALANCED), rival], 200, seed=1, replications=12)
+    first, second = dh.compare(CLUSTER, STREAM, [dh.Scheme("base", BALANCED), rival], 40, seed=1, replications=12)
     unpaired = math.hypot(width(first.sample.delay), width(second.sample.delay))
     assert width(second.difference) < 0.3 * unpaired
     assert second.difference.mean == pytest.approx(second.sample.delay.mean - first.sample.delay.mean)
@@ -137,7 +137,7 @@ def test_pairs_are_more_certain_than_means(rival: dh.Scheme) -> None:
 def test_different_luck_would_be_seen() -> None:
     """The negative control: the same scheme with two seeds has a difference as uncertain as its means."""
     one, other = (
-        dh.compare(CLUSTER, STREAM, [dh.Scheme("base", BALANCED)], 200, seed=seed, replications=12)[0].sample
+        dh.compare(CLUSTER, STREAM, [dh.Scheme("base", BALANCED)], 40, seed=seed, replications=12)[0].sample
         for seed in (1, 2)
     )
     assert width(interval(other.delays - one.delays)) > 0.5 * math.hypot(width(one.delay), width(other.delay))
@@ -146,7 +146,7 @@ def test_different_luck_would_be_seen() -> None:
 @pytest.mark.parametrize("schedule", ["static", "pull", "top-up"])
 def test_the_same_scheme_twice_differs_by_nothing(schedule: str) -> None:
     twins = [dh.Scheme(name, BALANCED, SCHEDULES[schedule]) for name in ("one", "other")]
-    for outcome in dh.compare(CLUSTER, STREAM, twins, 100, seed=None, replications=4):
+    for outcome in dh.compare(CLUSTER, STREAM, twins, 20, seed=None, replications=4):
         assert outcome.difference == Interval(0.0, 0.0, 0.0)
 
 

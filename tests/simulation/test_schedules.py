@@ -22,6 +22,7 @@ from deadheat.paper import worked_example as paper
 from deadheat.scheduling.schedules import Pull, Schedule, Speculative, Static, TopUp
 from deadheat.simulation import Purge, iteration_times, times_of
 from deadheat.simulation.batch import Batch
+from deadheat.simulation.event_by_event import event_by_event
 
 CLUSTER = dh.Cluster.from_columns([1.0, 2.0, 0.5], [1.0, 1.0, 0.5], [0.3, 0.0, 0.6])
 STREAM = dh.Stream.poisson(1.0, 1)
@@ -283,6 +284,19 @@ def test_iterations_end_though_workers_are_away(
     usual = dh.simulate(CLUSTER, split, dh.Stream.poisson(0.01, 2), 60, purge, 1, schedule=schedule)
     assert np.isfinite(away.end).all()
     assert away.service.mean() > usual.service.mean()
+
+
+@pytest.mark.parametrize("spare", [0, 3], ids=["uncoded", "coded"])
+@pytest.mark.parametrize("schedule", [Static(), Pull(0), Pull(1)], ids=["static", "pull, none ahead", "pull"])
+def test_fast_paths_are_the_definition_where_workers_are_away(schedule: Schedule, spare: int) -> None:
+    """What the master gives out in their place takes longer: it begins when the others have nothing left."""
+    stretch = AWAY.factors(3, np.random.default_rng(2))(400)
+    assert np.isinf(stretch).any(axis=1).mean() > 0.5
+    batch = batch_of(CLUSTER, [2, 2, 2 + spare], 6, 400, stretch=stretch)
+    times = times_of(schedule, batch)
+    np.testing.assert_allclose(times, event_by_event(schedule, batch), rtol=1e-12)
+    everybody = times_of(schedule, batch_of(CLUSTER, [2, 2, 2 + spare], 6, 400))
+    assert times.mean() > everybody.mean()
 
 
 # Schedules of one's own

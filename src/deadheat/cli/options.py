@@ -15,9 +15,7 @@ PURGING: dict[str, Purge] = {"at-once": True, "between-tasks": "between-tasks", 
 
 ScenarioFile = Annotated[Path, typer.Argument(help="A scenario in TOML; see examples/.", metavar="FILE")]
 PolicyName = Annotated[str | None, typer.Option(help=f"{', '.join(POLICIES)}; the scenario's own by default.")]
-PolicyNames = Annotated[
-    str, typer.Option(help=f"Between commas, of {', '.join(POLICIES)}; others are held against the first.")
-]
+PolicyNames = Annotated[str, typer.Option(help=f"Between commas: {', '.join(POLICIES)}; the first is the baseline.")]
 ScheduleName = Annotated[str | None, typer.Option(help=", ".join(SCHEDULES) + ".")]
 ScheduleNames = Annotated[str | None, typer.Option(help=f"Between commas: {', '.join(SCHEDULES)}.")]
 PurgeName = Annotated[str, typer.Option(help=", ".join(PURGING) + ".")]

@@ -1,7 +1,6 @@
 """The scenario file that a command is given: read, changed by options, and written with other workers."""
 
 import tomllib
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -39,13 +38,9 @@ def with_options(
 
 def with_workers(text: str, tables: str) -> str:
     """The text of a scenario with other [[workers]]; all else stays as it was written."""
-    return "\n".join(_without_workers(text)).rstrip() + "\n\n" + tables
-
-
-def _without_workers(text: str) -> Iterator[str]:
-    inside = False
+    kept, inside = [], False
     for line in text.splitlines():
         if line.lstrip().startswith("["):
             inside = line.split("#")[0].replace(" ", "").startswith(("[[workers]]", "[workers."))
-        if not inside:
-            yield line
+        kept += [] if inside else [line]
+    return "\n".join(kept).rstrip() + "\n\n" + tables

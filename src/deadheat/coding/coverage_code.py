@@ -92,7 +92,5 @@ def part_cost(kind: str, parts: int) -> Cost:
     """A gradient is a sum of K full vectors; blocks of a product lie side by side."""
     if kind == "gradient":
         return Cost(1 / parts, 1 / parts, decode=parts, plain=ALL)
-    if kind == "linear":
-        return Cost(1 / parts, 1 / parts, result=1 / parts, plain=ALL)
-    left, right = sides(parts)
+    left, right = (parts, parts) if kind == "linear" else sides(parts)
     return Cost(1 / parts, (1 / left + 1 / right) / 2, result=1 / parts, plain=ALL)

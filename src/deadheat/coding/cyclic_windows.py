@@ -3,8 +3,8 @@
 Task i is a vector v_i of K random numbers. Chunk j gets a matrix B_j = [R_j | I] of l rows such that B_j v_i = 0 for
 the K - l tasks i that do not hold it (a square system for R_j). A result is then Z v_i with Z = sum_j g_j^T B_j, so K
 results give Z, and its last l columns are the sums over the chunks. l = 1 is the cyclic gradient code, l parts of a
-vector the communication-efficient one [1], l rows of a matrix Short-Dot [2]. Gaussian v_i keep their digits to K = 200
-and beyond (tests/coding/test_certificates.py).
+vector the communication-efficient one [1], l rows of a matrix Short-Dot [2]. Gaussian v_i keep their digits at K = 200
+(tests/coding/test_certificates.py).
 
 [1] Ye, Abbe, Communication-computation efficient gradient coding, ICML 2018, section 4.
 [2] Dutta, Cadambe, Grover, Short-Dot: computing large linear transforms distributedly, NIPS 2016.

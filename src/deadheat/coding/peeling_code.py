@@ -16,7 +16,7 @@ from deadheat.coding.cost import Cost
 from deadheat.coding.recipe import Recipe
 from deadheat.model import AnyArray, Array, IntArray
 
-ORDERS = 31  # random orders of arrival from which the usual number of results is found
+ORDERS = 31  # random orders of arrival that tell the usual number of results
 Equation = tuple[IntArray, Array]  # symbols and their coefficients
 Step = tuple[int, int]  # a symbol, and the equation that determines it
 

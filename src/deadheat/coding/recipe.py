@@ -9,7 +9,7 @@ import numpy as np
 from deadheat.model import AnyArray, IntArray
 
 AT_ONCE = 2**17  # numbers of a block of results, or of the sum: 1 MiB of doubles stays in the cache (bench_decode)
-TINY = 2**12  # numbers of all results together up to which one product is the fastest way
+TINY = 2**12  # numbers of all results together up to which one product is the fastest
 FEW = 4  # rows of a target up to which adding up result by result is faster than a product
 
 

@@ -16,9 +16,3 @@ from deadheat.jobs.rollouts import Rollouts, redundancy_for
 from deadheat.jobs.solvers import conjugate_gradients, jacobi, pagerank, power_iteration, ridge
 from deadheat.jobs.sources import arrays, source_of
 from deadheat.runtime import in_series
-
-__all__ = [
-    "Fit", "MatrixJob", "ProductJob", "Rollouts", "ScenarioRun", "TransformJob", "arrays", "conjugate_gradients",
-    "from_scenario", "in_series", "jacobi", "jobs_of", "least_squares", "logistic", "pagerank", "power_iteration",
-    "redundancy_for", "regression", "result_of", "ridge", "softmax", "source_of", "synthetic_least_squares",
-]  # fmt: skip

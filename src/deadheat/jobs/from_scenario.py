@@ -1,7 +1,5 @@
 """All that a real run of a scenario needs: jobs, workers, a code and arrivals."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Jobs from the table [job] of a scenario file: a kind with its settings, or a Python file."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path

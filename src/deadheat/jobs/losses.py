@@ -3,8 +3,6 @@
 A chunk is (x, y); an intercept is a last column of ones. Sums, not means: the master divides by the number of rows.
 """
 
-from __future__ import annotations
-
 from typing import Any, Protocol
 
 import numpy as np

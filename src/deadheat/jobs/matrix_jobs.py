@@ -1,7 +1,5 @@
 """Jobs whose iteration is a product: a matrix times a vector, coded once and iterated; products and transforms once."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass

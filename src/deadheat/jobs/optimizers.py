@@ -3,8 +3,6 @@
 A step remembers what it needs and never changes what it remembers in place: a copy of it goes on from where it was.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Protocol
 

@@ -1,7 +1,5 @@
 """A job of the user's own from a Python file: `train.py:job`."""
 
-from __future__ import annotations
-
 import importlib.util
 import sys
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ The loss is the mean over the rows plus l2/2 times the squared weights (the inte
 the sum of its gradient, its loss and its number of rows in one array, so that a sample of chunks is a mean as well.
 """
 
-from __future__ import annotations
-
 from copy import copy
 from dataclasses import dataclass, field
 from typing import Any

@@ -3,8 +3,6 @@
 Each needs one product of the same matrix with a vector per iteration: it is coded once and iterated many times.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -3,8 +3,6 @@
 A chunk is (number, x, y). Those of files are read by the workers that need them, from a path that they can all read.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path

@@ -1,32 +1,31 @@
 """Seeing it: tables for people, JSON for programs, files, figures and reports."""
 
 from deadheat.reporting.codes_table import codes_json, codes_markdown, print_codes
-from deadheat.reporting.columns import Column, html_table, markdown_table, rich_table
-from deadheat.reporting.figures import draw_comparison, draw_frontier, draw_timeline, new_figure, save_figure
-from deadheat.reporting.live_table import live_view, watched
+from deadheat.reporting.columns import Column, rich_table
+from deadheat.reporting.figures import draw_comparison, draw_frontier, draw_timeline, new_figure
+from deadheat.reporting.live_table import watched
 from deadheat.reporting.number_format import seconds, to_json
 from deadheat.reporting.paper_report import Section, paper_json, print_claims, save_pictures, write_paper_report
 from deadheat.reporting.plan_table import plan_json, print_plan
-from deadheat.reporting.progress_bar import candidate_bar, replication_bar, spinner
+from deadheat.reporting.progress_bar import candidate_bar, replication_bar
 from deadheat.reporting.ranking_table import print_ranking, ranking_columns, ranking_json
 from deadheat.reporting.run_report import write_run_report
-from deadheat.reporting.run_tables import measured_json, print_run, run_json, worker_table
-from deadheat.reporting.simulation_tables import (
-    comparison_columns,
-    comparison_json,
-    print_comparison,
-    print_replications,
-    replications_json,
-)
+from deadheat.reporting.run_tables import WORKERS, measured_json, print_run, run_json
 from deadheat.reporting.terminal import console
-from deadheat.reporting.write_files import FIGURES, check_target, write_arrays, write_table, write_text, write_trace
+
+from deadheat.reporting.simulation_tables import (  # isort: skip
+    comparison_columns, comparison_json, print_comparison, print_replications, replications_json,
+)  # fmt: skip
+from deadheat.reporting.write_files import (  # isort: skip
+    FIGURES, check_target, write_arrays, write_figure, write_table, write_text, write_trace,
+)  # fmt: skip
 
 __all__ = [
-    "FIGURES", "Column", "Section", "candidate_bar", "check_target", "codes_json", "codes_markdown",
+    "FIGURES", "WORKERS", "Column", "Section", "candidate_bar", "check_target", "codes_json", "codes_markdown",
     "comparison_columns", "comparison_json", "console", "draw_comparison", "draw_frontier", "draw_timeline",
-    "html_table", "live_view", "markdown_table", "measured_json", "new_figure", "paper_json", "plan_json",
-    "print_claims", "print_codes", "print_comparison", "print_plan", "print_ranking", "print_replications",
-    "print_run", "ranking_columns", "ranking_json", "replication_bar", "replications_json", "rich_table", "run_json",
-    "save_figure", "save_pictures", "seconds", "spinner", "to_json", "watched", "worker_table", "write_arrays",
-    "write_paper_report", "write_run_report", "write_table", "write_text", "write_trace",
+    "measured_json", "new_figure", "paper_json", "plan_json", "print_claims", "print_codes", "print_comparison",
+    "print_plan", "print_ranking", "print_replications", "print_run", "ranking_columns", "ranking_json",
+    "replication_bar", "replications_json", "rich_table", "run_json", "save_pictures", "seconds", "to_json",
+    "watched", "write_arrays", "write_figure", "write_paper_report", "write_run_report",
+    "write_table", "write_text", "write_trace",
 ]  # fmt: skip

@@ -30,15 +30,12 @@ def codes_json(kind: str | None) -> dict[str, Any]:
 
 def print_codes(kind: str | None, console: Console) -> None:
     """Print one row per family."""
-
-    def factor(family: Family) -> str:
-        example = _example(family)
-        return "-" if example is None else f"{example['work_factor']:.3g}"
-
-    console.print(rich_table([*COLUMNS[:5], Column("at 50 of 55", factor, left=True)], _families(kind)))
-    console.print(
-        "C/W is the work of one task, K C/W what K results cost, in plain iterations (at about K = 50, n = 55)."
-    )
+    examples = {family.name: _example(family) for family in _families(kind)}
+    factors = {name: f"{example['work_factor']:.3g}" if example else "-" for name, example in examples.items()}
+    factor: Column[Family] = Column("at 50 of 55", lambda family: factors[family.name], left=True)
+    console.print(rich_table([*COLUMNS[:5], factor], _families(kind)))
+    what_for = "C/W is the work of one task, K C/W what K results cost, in plain iterations"
+    console.print(f"{what_for} (at about K = {NEEDED}, n = {TOTAL}).")
     console.print("--json adds notes and sources; so does docs/reference/codes.md.")
     for name, what in WAITING.items():
         console.print(f"not yet: {name} ({what})")

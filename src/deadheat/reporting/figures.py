@@ -1,14 +1,12 @@
 """Figures: each draws on axes that it is given, or on new ones, and returns them. Needs the extra `plot`."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from deadheat.errors import BadInput
-from deadheat.model import Trace
-from deadheat.reporting.write_files import FIGURES, Missing, check_target
+from deadheat.model import Timeline
+from deadheat.reporting.write_files import Missing
 from deadheat.simulation import Comparison
 from deadheat.tuning import Ranking
 
@@ -30,9 +28,8 @@ def draw_comparison(compared: Sequence[Comparison], axes: Any = None) -> Any:
     axes = new_figure(8, 1 + 0.4 * len(compared)).add_subplot() if axes is None else axes
     places = np.arange(len(compared))[::-1]
     delays = [row.sample.delay for row in compared]
-    half_widths = [delay.high - delay.mean for delay in delays]
-    label = "simulated, 95 % interval"
-    axes.barh(places, [d.mean for d in delays], xerr=half_widths, color="tab:blue", alpha=0.7, label=label)
+    means, half_widths = [d.mean for d in delays], [d.high - d.mean for d in delays]
+    axes.barh(places, means, xerr=half_widths, color="tab:blue", alpha=0.7, label="simulated, 95 % interval")
     forecasts = [np.nan if row.forecast is None else row.forecast for row in compared]
     shown = [(x, y) for x, y in zip(forecasts, places, strict=True) if np.isfinite(x)]
     if shown:
@@ -43,11 +40,8 @@ def draw_comparison(compared: Sequence[Comparison], axes: Any = None) -> Any:
     return axes
 
 
-def draw_timeline(trace: Trace, names: Sequence[str], axes: Any = None) -> Any:
+def draw_timeline(line: Timeline, names: Sequence[str], axes: Any = None) -> Any:
     """Who works when: a row per worker, a colour per job; purged work is pale."""
-    if trace.timeline is None:
-        raise BadInput("trace", trace, "has no timeline", "simulate with timeline=True")
-    line = trace.timeline
     axes = new_figure(9, 1 + 0.5 * len(names)).add_subplot() if axes is None else axes
     for worker in range(len(names)):
         for job in np.unique(line.job):
@@ -56,8 +50,7 @@ def draw_timeline(trace: Trace, names: Sequence[str], axes: Any = None) -> Any:
                 spans = np.column_stack([line.begin[mine], line.end[mine] - line.begin[mine]])
                 axes.broken_barh(spans, (worker - 0.4, 0.8), color=f"C{job % 10}", alpha=alpha, linewidth=0)
     axes.set_yticks(range(len(names)), names)
-    axes.invert_yaxis()
-    axes.set_xlabel("time (s)")
+    axes.set(xlabel="time (s)", ylim=(len(names) - 0.5, -0.5))
     return axes
 
 
@@ -70,17 +63,7 @@ def draw_frontier(ranking: Ranking, axes: Any = None) -> Any:
         axes.plot(work, delays, "o", color=f"C{number % 10}", alpha=0.6, markersize=4, label=family)
     best = ranking.frontier
     axes.plot([c.work_factor for c in best], [c.delay for c in best], "k.-", label="not beaten in both")
-    axes.set(xscale="log", yscale="log")
-    axes.set_xlabel("work done, in plain iterations (K C/W)")
-    axes.set_ylabel("predicted mean delay of a job (s)")
+    labels = {"xlabel": "work done, in plain iterations (K C/W)", "ylabel": "predicted mean delay of a job (s)"}
+    axes.set(xscale="log", yscale="log", **labels)
     axes.legend(fontsize="small")
     return axes
-
-
-def save_figure(axes: Any, path: Path) -> None:
-    """Write the figure of these axes to .png, .svg or .pdf."""
-    check_target("file", path, FIGURES)
-    try:
-        axes.figure.savefig(path)
-    except OSError as error:
-        raise BadInput("file", str(path), error.strerror or "cannot be written", "name another file") from None

@@ -4,13 +4,14 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from rich.columns import Columns
 from rich.console import Group, RenderableType
 from rich.progress_bar import ProgressBar
-from rich.table import Table
 from rich.text import Text
 
+from deadheat.reporting.columns import rich_table
 from deadheat.reporting.number_format import seconds_range
-from deadheat.reporting.run_tables import worker_table
+from deadheat.reporting.run_tables import WORKERS
 from deadheat.reporting.terminal import console
 from deadheat.runtime import Run
 
@@ -52,6 +53,4 @@ def live_view(run: Run, title: str, now: float) -> Group:
     end = eta.run_ends(now)
     if end is not None:  # "at most", since jobs may converge before their last iteration
         cells.append(f"at most {seconds_range(end.low - now, end.high - now)} to go")
-    line = Table.grid(padding=(0, 1))
-    line.add_row(*cells)
-    return Group(Text(title), worker_table(run.reports), line)
+    return Group(Text(title), rich_table(WORKERS, run.reports), Columns(cells))

@@ -36,8 +36,9 @@ CLAIMS: list[Column[tuple[str, Claim]]] = [  # of a section's name and a claim
     Column("what", lambda row: row[1].what, left=True),
     Column("printed", lambda row: row[1].printed, left=True),
     Column("ours (95 % interval)", lambda row: row[1].ours, left=True),
-    Column("verdict", lambda row: row[1].verdict, left=True, html=lambda row: _coloured(row[1].verdict)),
-]
+    Column("verdict", lambda row: row[1].verdict, left=True,
+           html=lambda row: f'<span class="{row[1].verdict}">{row[1].verdict}</span>'),
+]  # fmt: skip
 WHY: Column[tuple[str, Claim]] = Column("why", lambda row: row[1].why, left=True)
 
 
@@ -69,10 +70,9 @@ def write_paper_report(
         body.append(f'<h2 id="{section.name}">{escape(section.title)}</h2>')
         body += [f'<p class="note">{escape(note)}</p>' for note in section.notes]
         for name, caption in section.figures:
-            body.append(
-                f'<figure><img src="{name}.png" alt="{escape(caption)}"><figcaption>{escape(caption)}'
-                f' (<a href="{name}.svg">SVG</a>)</figcaption></figure>'
-            )
+            text = f'{escape(caption)} (<a href="{name}.svg">SVG</a>)'
+            image = f'<img src="{name}.png" alt="{escape(caption)}">'
+            body.append(f"<figure>{image}<figcaption>{text}</figcaption></figure>")
         body.append(f'<p class="note">{section.seconds:.1f} s; deadheat reproduce --only {section.name}</p>')
     path = folder / "index.html"
     path.write_text(html_page(heading, "".join(body)), encoding="utf-8")
@@ -95,10 +95,6 @@ def paper_json(sections: Sequence[Section]) -> list[dict[str, Any]]:
 def print_claims(sections: Sequence[Section], console: Console) -> None:
     """Print what was printed beside ours, with the verdict."""
     console.print(rich_table(CLAIMS, _claims(sections)))
-
-
-def _coloured(verdict: str) -> str:
-    return f'<span class="{verdict}">{verdict}</span>'
 
 
 def _claims(sections: Sequence[Section]) -> list[tuple[str, Claim]]:

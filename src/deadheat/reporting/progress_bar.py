@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from deadheat.reporting.terminal import console
 
@@ -33,28 +34,12 @@ def candidate_bar(what: str) -> Iterator[Callable[[int, int, float], None]]:
 
 
 @contextmanager
-def spinner(what: str) -> Iterator[None]:
-    """Something that turns while it takes its time."""
-    screen = console(stderr=True)
-    if not screen.is_terminal:
-        yield
-        return
-    with screen.status(what):
-        yield
-
-
-@contextmanager
 def _bars() -> Iterator[Callable[[str, float, float, str], None]]:
     """A function that draws one bar per name: how much is done, of how much, and a note."""
     screen = console(stderr=True)
-    if not screen.is_terminal:
-        yield lambda name, done, total, note: None
-        return
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
     columns = TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[note]}"), TimeRemainingColumn()
-    with Progress(*columns, console=screen, transient=True) as progress:
-        bars: dict[str, Any] = {}
+    with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as progress:
+        bars: dict[str, TaskID] = {}
 
         def draw(name: str, done: float, total: float, note: str) -> None:
             if name not in bars:

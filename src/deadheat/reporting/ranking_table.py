@@ -20,10 +20,7 @@ def ranking_json(ranking: Ranking, workers: Sequence[str], seed: int) -> dict[st
     return {
         "seed": seed, "workers": list(workers), "why": ranking.why, "judged": len(ranking), "pruned": ranking.pruned,
         "refused": ranking.refused,
-        "ranking": [
-            _row(choice) | ({"gain": _gain(choice), "error": _error(choice)} if choice in leaders else {})
-            for choice in ranking
-        ],
+        "ranking": [_row(choice) | (_trust(choice) if choice in leaders else {}) for choice in ranking],
         "frontier": [_row(choice) for choice in ranking.frontier],
     }  # fmt: skip
 
@@ -41,12 +38,11 @@ def print_ranking(ranking: Ranking, console: Console, top: int) -> None:
     console.print()
     shown = [*ranking[:top], *(choice for choice in ranking.leaders if choice not in ranking[:top])]
     console.print(rich_table(_columns(ranking), shown))
-    more = len(ranking) - len(shown)
-    left_out = [f"{more} more were judged"] if more else []
-    left_out += [f"{ranking.pruned} ruled out by a bound"] if ranking.pruned else []
-    left_out += [f"{ranking.refused} refused for losing digits"] if ranking.refused else []
+    reasons = "more were judged", "ruled out by a bound", "refused for losing digits"
+    counts = len(ranking) - len(shown), ranking.pruned, ranking.refused
+    left_out = ", ".join(f"{count} {reason}" for count, reason in zip(counts, reasons, strict=True) if count)
     if left_out:
-        console.print(f"{', '.join(left_out)}; --json lists all that were judged.")
+        console.print(f"{left_out}; --json lists all that were judged.")
     steps = " -> ".join(f"{seconds(choice.delay)} at {choice.work_factor:.3g} x" for choice in ranking.frontier)
     console.print(f"delay against work, what no other choice beats in both: {steps}")
 
@@ -60,12 +56,8 @@ def _columns(ranking: Ranking) -> list[Column[Choice]]:
         return f"{choice.family} ({settings})" if settings else choice.family
 
     def gain(choice: Choice) -> str:
-        if choice not in leaders:
-            return ""
-        return f"{_gain(choice):.2g}" + ("" if choice.shape.exact else f", error {_error(choice):.2g}")
-
-    def half_width(choice: Choice) -> str:
-        return "" if choice.interval is None else f"+- {(choice.interval.high - choice.interval.low) / 2:.2g}"
+        text = "{gain:.2g}" if choice.shape.exact else "{gain:.2g}, error {error:.2g}"
+        return text.format(**_trust(choice)) if choice in leaders else ""
 
     return [
         Column("", lambda choice: str(place[choice])),
@@ -74,7 +66,7 @@ def _columns(ranking: Ranking) -> list[Column[Choice]]:
         Column("n", lambda choice: str(choice.spec.total)),
         Column("split", lambda c: c.policy if c.schedule == "static" else f"{c.policy}, {c.schedule}", left=True),
         Column("delay", lambda choice: seconds(choice.delay)),
-        Column("", half_width),
+        Column("", lambda c: "" if c.interval is None else f"+- {(c.interval.high - c.interval.low) / 2:.2g}"),
         Column("iteration", lambda choice: seconds(choice.iteration_mean)),
         Column("work", lambda choice: f"{choice.work_factor:.3g} x"),
         Column("holds", lambda choice: f"{choice.storage:.0%}"),
@@ -97,11 +89,9 @@ def _row(choice: Choice) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _gain(choice: Choice) -> float:
-    """By how much rounding errors grow at worst; infinite where the code is refused."""
-    return inf if choice.certificate is None else choice.certificate.gain
-
-
-def _error(choice: Choice) -> float:
-    """How far an approximate code misses the result, at worst of what was tried; 0 for exact ones."""
-    return 0.0 if choice.shape.exact or choice.certificate is None else choice.certificate.residual
+def _trust(choice: Choice) -> dict[str, float]:
+    """By how much rounding errors grow at worst, infinite for a refused code; how far an approximate one misses."""
+    certificate = choice.certificate
+    if certificate is None:
+        return {"gain": inf, "error": 0.0}
+    return {"gain": certificate.gain, "error": 0.0 if choice.shape.exact else certificate.residual}

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.model import Timeline, Trace
+from deadheat.model import Timeline
 from deadheat.reporting.columns import Column, html_table
 from deadheat.reporting.figures import draw_timeline, new_figure
 from deadheat.reporting.html_page import html_page
@@ -28,7 +28,7 @@ MEASURED: list[Column[WorkerReport]] = [
 
 def write_run_report(run: Run, path: Path, heading: str, about: Mapping[str, Any]) -> None:
     """Write the page; whole or not at all."""
-    outcome, trace = run.outcome, run.trace
+    outcome, line, names = run.outcome, run.record.timeline(run.origin), run.cluster.names
     body = [
         f"<h1>{escape(heading)}</h1>",
         html_table(ABOUT, about.items()),
@@ -38,7 +38,7 @@ def write_run_report(run: Run, path: Path, heading: str, about: Mapping[str, Any
         _figure(_iterations(run), "Every iteration, the forecast's mean, and with the overhead that was measured."),
         "<h2>Workers</h2>",
         html_table([*WORKERS, *MEASURED], outcome.workers),
-        _figure(_first(trace, run.cluster.names), f"Who works when, in the first {SHOWN} iterations; pale is purged."),
+        _figure(_first(line, names), f"Who works when, in the first {SHOWN} iterations; pale is purged."),
     ]
     write_text(html_page(heading, "".join(body)), path)
 
@@ -59,16 +59,12 @@ def _iterations(run: Run) -> Any:
         row = run.outcome.compared[0]
         axes.axhline(row.forecast.mean, color="k", linestyle=":", label="forecast")
         axes.axhline(row.with_overhead.mean, color="k", label="forecast and overhead")
-    axes.set(xlabel="iteration", ylabel="seconds")
-    axes.set_ylim(bottom=0)
+    axes.set(xlabel="iteration", ylabel="seconds", ylim=(0, None))
     axes.legend(fontsize="small")
     return axes
 
 
-def _first(trace: Trace, names: Sequence[str]) -> Any:
+def _first(line: Timeline, names: Sequence[str]) -> Any:
     """The first iterations of the first job."""
-    line = trace.timeline
-    assert line is not None
     shown = (line.job == line.job.min(initial=0)) & (line.iteration < SHOWN) & (line.worker < len(names))
-    part = Timeline(*(column[shown] for column in line.columns().values()))
-    return draw_timeline(Trace(trace.arrival, trace.start, trace.end, part), names)
+    return draw_timeline(Timeline(*(column[shown] for column in line.columns().values())), names)

@@ -1,12 +1,10 @@
 """A real run as tables and as JSON: forecast beside measurement, and every worker; measured workers as JSON."""
 
-from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from deadheat.reporting.columns import Column, rich_table
 from deadheat.reporting.number_format import seconds, seconds_range
@@ -67,27 +65,18 @@ def measured_json(measured: Measured) -> dict[str, Any]:
     return {"workers": workers, "silent": list(measured.silent)}
 
 
-def worker_table(workers: Sequence[WorkerReport]) -> Table:
-    """One row per worker: share, tasks done and purged, scores, state."""
-    return rich_table(WORKERS, workers)
-
-
 def remarks(outcome: Outcome) -> list[str]:
     """What should be said beside the tables."""
     sentences = []
     if outcome.emulated:
         sentences.append(f"The workers are emulated: real processes, but {outcome.emulation}.")
     if outcome.compared:
-        how = "from the exact law" if outcome.exact else "from the same master on sampled time"
-        sentences.append(
-            f"Forecast {how}; overhead of {seconds(outcome.overhead)} an iteration measured in this run, of which"
-            f" {seconds(outcome.at_master)} at the master."
-        )
+        law = "from the exact law" if outcome.exact else "from the same master on sampled time"
+        overhead = f"overhead of {seconds(outcome.overhead)} an iteration measured in this run"
+        sentences.append(f"Forecast {law}; {overhead}, of which {seconds(outcome.at_master)} at the master.")
     if outcome.intervals:
-        sentences.append(
-            f"Intervals for the end of a job (95 %): {outcome.held} of {outcome.intervals} held"
-            f" ({outcome.held / outcome.intervals:.0%})."
-        )
+        held = f"{outcome.held} of {outcome.intervals} held ({outcome.held / outcome.intervals:.0%})"
+        sentences.append(f"Intervals for the end of a job (95 %): {held}.")
     sentences += [
         f"{worker.name} is slower than it was: {1 / max(worker.individual, 1e-9):.1f} times its best."
         for worker in outcome.workers
@@ -100,10 +89,7 @@ def print_run(outcome: Outcome, console: Console) -> None:
     """Print how it went."""
     failed = f", {outcome.failed} given up" if outcome.failed else ""
     console.print(f"{outcome.jobs} jobs done{failed}, {outcome.iterations} iterations in {seconds(outcome.seconds)}.\n")
-    console.print(worker_table(outcome.workers))
+    console.print(rich_table(WORKERS, outcome.workers))
     if outcome.compared:
-        console.print()
-        console.print(rich_table(COMPARED, outcome.compared))
-    console.print()
-    for sentence in remarks(outcome):
-        console.print(escape(sentence))
+        console.print("", rich_table(COMPARED, outcome.compared), sep="\n")
+    console.print("", *map(escape, remarks(outcome)), sep="\n")

@@ -60,9 +60,7 @@ def print_replications(sample: Replications, expected: Interval | None, console:
     for name in ("p50", "p95", "p99"):
         table.add_row(f"delay {name}", seconds(getattr(sample, name)), "", "")
     console.print(table)
-    console.print(
-        f"{sample.replications} independent runs of {sample.jobs} jobs from an empty start, seed {sample.seed}"
-    )
+    console.print(f"{_runs(sample)}, seed {sample.seed}")
 
 
 def print_comparison(compared: Sequence[Comparison], console: Console) -> None:
@@ -78,11 +76,12 @@ def print_comparison(compared: Sequence[Comparison], console: Console) -> None:
         Column("forecast", lambda row: "-" if row.forecast is None else seconds(row.forecast)),
     ]
     console.print(rich_table(columns, compared))
-    first = baseline.sample
-    console.print(
-        f"{first.replications} independent runs of {first.jobs} jobs from an empty start, the same arrivals and luck"
-        f" for all, seed {first.seed}. Forecasts are of the steady state."
-    )
+    same = f"the same arrivals and luck for all, seed {baseline.sample.seed}"
+    console.print(f"{_runs(baseline.sample)}, {same}. Forecasts are of the steady state.")
+
+
+def _runs(sample: Replications) -> str:
+    return f"{sample.replications} independent runs of {sample.jobs} jobs from an empty start"
 
 
 def _mean(interval: Interval) -> dict[str, Any]:

@@ -41,8 +41,11 @@ def check_target(option: str, path: Path | None, endings: Sequence[str] = TABLES
 def write_table(columns: Columns, path: Path, about: Mapping[str, Any] | None = None) -> None:
     """Write columns to .csv, .parquet or .json (which also holds what it is about)."""
     check_target("file", path)
-    write = {".csv": _csv, ".parquet": _parquet, ".json": _json}[path.suffix]
-    _atomically(path, lambda temporary: write(columns, temporary, about or {}))
+    if path.suffix == ".json":
+        write_text(json.dumps(plain({"about": dict(about or {}), "columns": dict(columns)})), path)
+    else:
+        write = _csv if path.suffix == ".csv" else _parquet
+        _atomically(path, lambda temporary: write(columns, temporary, about or {}))
 
 
 def write_trace(
@@ -60,30 +63,29 @@ def write_trace(
 
 def write_chrome_trace(timeline: Timeline, names: list[str], path: Path) -> None:
     """Write a timeline for chrome://tracing or ui.perfetto.dev: a row per worker, a slice per task."""
-    events: list[dict[str, Any]] = [
-        {"ph": "M", "name": "thread_name", "pid": 0, "tid": tid, "args": {"name": name}}
-        for tid, name in enumerate(names)
-    ]
-    rows = zip(*(column.tolist() for column in timeline.columns().values()), strict=True)
-    for job, iteration, worker, begin, end, done in rows:
-        events.append(
-            {
-                "ph": "X", "pid": 0, "tid": worker, "ts": begin * 1e6, "dur": (end - begin) * 1e6,
-                "name": f"job {job}, iteration {iteration}", "cat": "task" if done else "purged",
-                "args": {"job": job, "iteration": iteration, "counted": done},
-            }
-        )  # fmt: skip
-    write_text(json.dumps({"traceEvents": events, "displayTimeUnit": "ms"}), path)
+    rows = [{"ph": "M", "name": "thread_name", "pid": 0, "tid": p, "args": {"name": n}} for p, n in enumerate(names)]
+    slices = [
+        {
+            "ph": "X", "pid": 0, "tid": worker, "ts": begin * 1e6, "dur": (end - begin) * 1e6,
+            "name": f"job {job}, iteration {iteration}", "cat": "task" if done else "purged",
+            "args": {"job": job, "iteration": iteration, "counted": done},
+        }
+        for job, iteration, worker, begin, end, done in zip(
+            *(column.tolist() for column in timeline.columns().values()), strict=True
+        )
+    ]  # fmt: skip
+    write_text(json.dumps({"traceEvents": rows + slices, "displayTimeUnit": "ms"}), path)
 
 
 def write_arrays(arrays: Mapping[str, Any], path: Path) -> None:
     """Write arrays by name to .npz."""
+    _atomically(path, lambda temporary: np.savez(temporary, **dict(arrays)))
 
-    def write(temporary: Path) -> None:
-        with temporary.open("wb") as file:
-            np.savez(file, **dict(arrays))
 
-    _atomically(path, write)
+def write_figure(axes: Any, path: Path) -> None:
+    """Write the figure of these axes to .png, .svg or .pdf."""
+    check_target("file", path, FIGURES)
+    _atomically(path, axes.figure.savefig)
 
 
 def write_text(text: str, path: Path) -> None:
@@ -93,7 +95,7 @@ def write_text(text: str, path: Path) -> None:
 
 def _atomically(path: Path, write: Callable[[Path], object]) -> None:
     """Write beside the place and move it there, so that a failure leaves what was."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary = path.with_name(f".{os.getpid()}.{path.name}")  # with its ending, which says the format
     try:
         write(temporary)
         temporary.replace(path)
@@ -102,7 +104,7 @@ def _atomically(path: Path, write: Callable[[Path], object]) -> None:
         raise BadInput("file", str(path), why, "name a file in a folder of yours") from None
     finally:
         with suppress(OSError):
-            temporary.unlink(missing_ok=True)
+            temporary.unlink()
 
 
 def _csv(columns: Columns, path: Path, about: Mapping[str, Any]) -> None:
@@ -110,10 +112,6 @@ def _csv(columns: Columns, path: Path, about: Mapping[str, Any]) -> None:
         writer = csv.writer(file)
         writer.writerow(columns)
         writer.writerows(zip(*(np.asarray(column).tolist() for column in columns.values()), strict=True))
-
-
-def _json(columns: Columns, path: Path, about: Mapping[str, Any]) -> None:
-    path.write_text(json.dumps(plain({"about": dict(about), "columns": dict(columns)})), encoding="utf-8")
 
 
 def _parquet(columns: Columns, path: Path, about: Mapping[str, Any]) -> None:

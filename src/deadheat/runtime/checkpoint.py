@@ -3,8 +3,6 @@
 A file for each job, written aside and put in place in one step: whoever reads it finds the old or the new one, whole.
 """
 
-from __future__ import annotations
-
 import os
 import pickle
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The chunks of data of all jobs under way: jobs that share data share it in memory and at the workers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 

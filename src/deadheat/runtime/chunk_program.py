@@ -1,7 +1,5 @@
 """Programs over chunks: a task combines the results of some chunks with the weights that its code gives it."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections import OrderedDict
 from collections.abc import Collection, Mapping

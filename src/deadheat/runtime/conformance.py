@@ -7,8 +7,6 @@
 Each check takes a function that makes an engine with so many workers at real speed, and raises AssertionError.
 """
 
-from __future__ import annotations
-
 import contextlib
 import time
 from collections.abc import Callable, Iterator
@@ -17,23 +15,7 @@ from typing import Any
 import numpy as np
 
 from deadheat.coding import codes
-from deadheat.scheduling import (
-    Cancel,
-    Compute,
-    Engine,
-    Event,
-    Failed,
-    Finished,
-    Forget,
-    Install,
-    Joined,
-    Lost,
-    Program,
-    Stopped,
-    Store,
-    Ticket,
-    Token,
-)
+from deadheat.scheduling import Engine, Event, Program, Ticket, Token, messages
 
 Make = Callable[[int], Engine]
 PATIENCE = 60.0  # seconds for anything to happen: a cluster may have to start
@@ -67,7 +49,7 @@ def started(make: Make, workers: int) -> Iterator[Engine]:
     """An engine whose workers have all joined."""
     engine = make(workers)
     try:
-        seen = {e.worker for e in until(engine, workers, Joined)}
+        seen = {e.worker for e in until(engine, workers, messages.Joined)}
         assert seen == set(range(workers)), f"joined: {sorted(seen)}"
         yield engine
     finally:
@@ -89,9 +71,9 @@ def results_come_back(make: Make) -> None:
     with started(make, 2) as engine:
         ticket = Ticket(0, 0)
         for worker in (0, 1):
-            engine.send(worker, Install(0, Echo()))
-            engine.send(worker, Compute(ticket, (3 * worker, 3 * worker + 1, 3 * worker + 2), np.arange(3.0)))
-        found = until(engine, 6, Finished)
+            engine.send(worker, messages.Install(0, Echo()))
+            engine.send(worker, messages.Compute(ticket, (3 * worker, 3 * worker + 1, 3 * worker + 2), np.arange(3.0)))
+        found = until(engine, 6, messages.Finished)
         for worker in (0, 1):
             assert [e.task for e in found if e.worker == worker] == [3 * worker, 3 * worker + 1, 3 * worker + 2]
         for event in found:
@@ -104,12 +86,12 @@ def large_arrays_are_whole(make: Make) -> None:
     """States and results of several megabytes, iteration after iteration."""
     with started(make, 2) as engine:
         for worker in (0, 1):
-            engine.send(worker, Install(0, Echo()))
+            engine.send(worker, messages.Install(0, Echo()))
         state = np.random.default_rng(0).normal(size=400_000)
         for iteration in range(4):
             for worker in (0, 1):
-                engine.send(worker, Compute(Ticket(0, iteration), (worker, worker + 2), state + iteration))
-            for event in until(engine, 4, Finished):
+                engine.send(worker, messages.Compute(Ticket(0, iteration), (worker, worker + 2), state + iteration))
+            for event in until(engine, 4, messages.Finished):
                 assert event.ticket.iteration == iteration
                 assert np.array_equal(event.value, state + iteration + event.task)
 
@@ -117,13 +99,13 @@ def large_arrays_are_whole(make: Make) -> None:
 def a_newer_ticket_is_the_purge(make: Make) -> None:
     """An order of the next iteration ends the last one, between tasks and inside a task that looks."""
     with started(make, 1) as engine:
-        engine.send(0, Install(0, Echo(seconds=5.0)))
-        engine.send(0, Compute(Ticket(0, 0), tuple(range(50)), np.zeros(1)))
+        engine.send(0, messages.Install(0, Echo(seconds=5.0)))
+        engine.send(0, messages.Compute(Ticket(0, 0), tuple(range(50)), np.zeros(1)))
         _pass(engine, 0.3)
         began = time.perf_counter()
-        engine.send(0, Install(1, Echo()))
-        engine.send(0, Compute(Ticket(1, 0), (7,), np.zeros(1)))
-        found = [e for e in until(engine, 1, Finished) if e.ticket == Ticket(1, 0)]
+        engine.send(0, messages.Install(1, Echo()))
+        engine.send(0, messages.Compute(Ticket(1, 0), (7,), np.zeros(1)))
+        found = [e for e in until(engine, 1, messages.Finished) if e.ticket == Ticket(1, 0)]
         assert found
         assert time.perf_counter() - began < 4.0, "the old task was not put down"
 
@@ -131,26 +113,26 @@ def a_newer_ticket_is_the_purge(make: Make) -> None:
 def a_cancelled_ticket_ends_work(make: Make) -> None:
     """Cancel stops work without new tasks, and later tasks are computed."""
     with started(make, 1) as engine:
-        engine.send(0, Install(0, Echo(seconds=5.0)))
-        engine.send(0, Compute(Ticket(0, 0), (0, 1), np.zeros(1)))
+        engine.send(0, messages.Install(0, Echo(seconds=5.0)))
+        engine.send(0, messages.Compute(Ticket(0, 0), (0, 1), np.zeros(1)))
         _pass(engine, 0.3)
-        engine.send(0, Cancel(Ticket(0, 0)))
-        (stopped,) = until(engine, 1, Stopped)
+        engine.send(0, messages.Cancel(Ticket(0, 0)))
+        (stopped,) = until(engine, 1, messages.Stopped)
         assert not stopped.complete
-        engine.send(0, Forget(0))
-        engine.send(0, Install(1, Echo()))
-        engine.send(0, Compute(Ticket(1, 0), (1,), np.ones(1)))
-        (event,) = until(engine, 1, Finished)
+        engine.send(0, messages.Forget(0))
+        engine.send(0, messages.Install(1, Echo()))
+        engine.send(0, messages.Compute(Ticket(1, 0), (1,), np.ones(1)))
+        (event,) = until(engine, 1, messages.Finished)
         assert event.value[0] == 2.0
 
 
 def more_tasks_of_a_ticket_follow(make: Make) -> None:
     """A second order of the same ticket comes behind the first."""
     with started(make, 1) as engine:
-        engine.send(0, Install(0, Echo(seconds=0.05)))
-        engine.send(0, Compute(Ticket(0, 0), (0, 1), np.zeros(1)))
-        engine.send(0, Compute(Ticket(0, 0), (2,), np.zeros(1)))
-        assert [e.task for e in until(engine, 3, Finished)] == [0, 1, 2]
+        engine.send(0, messages.Install(0, Echo(seconds=0.05)))
+        engine.send(0, messages.Compute(Ticket(0, 0), (0, 1), np.zeros(1)))
+        engine.send(0, messages.Compute(Ticket(0, 0), (2,), np.zeros(1)))
+        assert [e.task for e in until(engine, 3, messages.Finished)] == [0, 1, 2]
 
 
 def data_comes_before_the_task_that_needs_it(make: Make) -> None:
@@ -158,10 +140,10 @@ def data_comes_before_the_task_that_needs_it(make: Make) -> None:
     with started(make, 2) as engine:
         large = np.ones(300_000)
         for worker in (0, 1):
-            engine.send(worker, Install(0, Echo(chunks=2), (7, 4)))
-            engine.send(worker, Store(0, {7: np.float64(0.5), 4: large}))
-            engine.send(worker, Compute(Ticket(0, 0), (worker,), np.zeros(1)))
-        for event in until(engine, 2, Finished):
+            engine.send(worker, messages.Install(0, Echo(chunks=2), (7, 4)))
+            engine.send(worker, messages.Store(0, {7: np.float64(0.5), 4: large}))
+            engine.send(worker, messages.Compute(Ticket(0, 0), (worker,), np.zeros(1)))
+        for event in until(engine, 2, messages.Finished):
             assert event.value[0] == event.task + 0.5 + large.size
 
 
@@ -169,25 +151,25 @@ def chunks_of_one_job_serve_the_next(make: Make) -> None:
     """Chunks stay with a worker until they are forgotten, also when the job is over for which they were sent."""
     with started(make, 1) as engine:
         large = np.ones(300_000)
-        engine.send(0, Install(0, Echo(chunks=1), (3,)))
-        engine.send(0, Store(0, {3: large}))
-        engine.send(0, Compute(Ticket(0, 0), (0,), np.zeros(1)))
-        until(engine, 1, Finished)
-        engine.send(0, Install(1, Echo(chunks=2), (3, 3)))
-        engine.send(0, Forget(0))
-        engine.send(0, Compute(Ticket(1, 0), (1,), np.zeros(1)))
-        (event,) = until(engine, 1, Finished)
+        engine.send(0, messages.Install(0, Echo(chunks=1), (3,)))
+        engine.send(0, messages.Store(0, {3: large}))
+        engine.send(0, messages.Compute(Ticket(0, 0), (0,), np.zeros(1)))
+        until(engine, 1, messages.Finished)
+        engine.send(0, messages.Install(1, Echo(chunks=2), (3, 3)))
+        engine.send(0, messages.Forget(0))
+        engine.send(0, messages.Compute(Ticket(1, 0), (1,), np.zeros(1)))
+        (event,) = until(engine, 1, messages.Finished)
         assert event.value[0] == 1 + 2 * large.size
 
 
 def errors_are_events(make: Make) -> None:
     """A task that raises is reported, and those behind it are done."""
     with started(make, 1) as engine:
-        engine.send(0, Install(0, Echo()))
-        engine.send(0, Compute(Ticket(0, 0), (-1, 4), np.zeros(1)))
-        events = _first_of_each(engine, Failed, Finished)
-        assert "no task -1" in events[Failed].error
-        assert events[Finished].task == 4
+        engine.send(0, messages.Install(0, Echo()))
+        engine.send(0, messages.Compute(Ticket(0, 0), (-1, 4), np.zeros(1)))
+        events = _first_of_each(engine, messages.Failed, messages.Finished)
+        assert "no task -1" in events[messages.Failed].error
+        assert events[messages.Finished].task == 4
 
 
 def a_killed_worker_is_lost_and_comes_back(make: Make) -> None:
@@ -196,17 +178,17 @@ def a_killed_worker_is_lost_and_comes_back(make: Make) -> None:
         if type(engine).kill is Engine.kill:
             return
         for worker in (0, 1):
-            engine.send(worker, Install(0, Echo(seconds=0.5)))
-            engine.send(worker, Compute(Ticket(0, 0), (worker,), np.zeros(1)))
+            engine.send(worker, messages.Install(0, Echo(seconds=0.5)))
+            engine.send(worker, messages.Compute(Ticket(0, 0), (worker,), np.zeros(1)))
         _pass(engine, 0.1)
         engine.kill(1)
-        engine.send(1, Compute(Ticket(0, 0), (1,), np.zeros(1)))  # to one that is gone: nothing happens
-        events = _first_of_each(engine, Lost, Joined)
-        assert events[Lost].worker == events[Joined].worker == 1
-        engine.send(1, Install(0, Echo()))
-        engine.send(1, Compute(Ticket(0, 1), (5,), np.zeros(1)))
+        engine.send(1, messages.Compute(Ticket(0, 0), (1,), np.zeros(1)))  # to one that is gone: nothing happens
+        events = _first_of_each(engine, messages.Lost, messages.Joined)
+        assert events[messages.Lost].worker == events[messages.Joined].worker == 1
+        engine.send(1, messages.Install(0, Echo()))
+        engine.send(1, messages.Compute(Ticket(0, 1), (5,), np.zeros(1)))
         while True:  # what worker 0 had may come first
-            (event,) = until(engine, 1, Finished)
+            (event,) = until(engine, 1, messages.Finished)
             if event.worker == 1:
                 assert (event.ticket, event.task) == (Ticket(0, 1), 5)
                 return
@@ -223,8 +205,8 @@ def waiting_ends_in_time(make: Make) -> None:
 def closing_twice_is_fine(make: Make) -> None:
     """Also while work is under way."""
     with started(make, 1) as engine:
-        engine.send(0, Install(0, Echo(seconds=30.0)))
-        engine.send(0, Compute(Ticket(0, 0), (0,), np.zeros(1)))
+        engine.send(0, messages.Install(0, Echo(seconds=30.0)))
+        engine.send(0, messages.Compute(Ticket(0, 0), (0,), np.zeros(1)))
         began = time.perf_counter()
         engine.close()
         engine.close()

@@ -18,32 +18,15 @@ from deadheat.runtime.job import Converged
 from deadheat.scheduling import (
     PATIENCE,
     ROUNDS,
-    Abandon,
-    Arrived,
-    Assign,
-    Cancel,
     Command,
-    Compute,
-    Deliver,
-    Dismiss,
     Engine,
     Event,
-    Finished,
-    Forget,
-    Install,
-    Joined,
-    Lost,
     Master,
     Program,
-    Purge,
-    Refused,
-    Resolve,
-    Resolved,
     Sample,
-    Store,
-    Tick,
     Ticket,
     describe_error,
+    messages,
 )
 
 PROBE = -1  # the number of the job that is a probe
@@ -146,7 +129,7 @@ class Driver:
         if over or iteration >= program.iterations:
             self._deliver(job, None)
         else:
-            self.act(Arrived(job, now, program.code, program.spec, program.iterations, first=iteration))
+            self.act(messages.Arrived(job, now, program.code, program.spec, program.iterations, first=iteration))
         return job
 
     @property
@@ -164,7 +147,7 @@ class Driver:
         now = self.engine.now()
         self._held = self._library.take(program.chunks)
         self._jobs[PROBE] = ActiveJob(program, state, 0, now, self._library.take(program.chunks))
-        self.act(Arrived(PROBE, now, program.code, program.spec, iterations=0, rounds=rounds, seconds=seconds))
+        self.act(messages.Arrived(PROBE, now, program.code, program.spec, iterations=0, rounds=rounds, seconds=seconds))
         while self._jobs:
             self.turn(None)
         return {} if self.master.probe is None else self.master.probe.samples
@@ -195,7 +178,7 @@ class Driver:
             self.act(event)
         deadline = self.master.deadline
         if deadline is not None and (now := self.engine.now()) >= deadline:
-            self.act(Tick(now))
+            self.act(messages.Tick(now))
         delivered, self._delivered = self._delivered, []
         return delivered
 
@@ -205,9 +188,9 @@ class Driver:
         while events:
             current = events.pop(0)
             match current:
-                case Finished(ticket=ticket, task=task, value=value) if ticket == self.master.ticket:
+                case messages.Finished(ticket=ticket, task=task, value=value) if ticket == self.master.ticket:
                     self._results[task] = value
-                case Joined(worker=worker) | Lost(worker=worker):
+                case messages.Joined(worker=worker) | messages.Lost(worker=worker):
                     self._installed[worker], self._stored[worker] = set(), set()
             self._tell(current, current.at)
             for command in self.master.handle(current):
@@ -222,18 +205,18 @@ class Driver:
 
     def _perform(self, command: Command) -> Event | None:
         match command:
-            case Assign(worker=worker, ticket=ticket, tasks=tasks):
+            case messages.Assign(worker=worker, ticket=ticket, tasks=tasks):
                 return self._assign(worker, ticket, tasks)
-            case Resolve(ticket=ticket, tasks=tasks):
+            case messages.Resolve(ticket=ticket, tasks=tasks):
                 return self._resolve(ticket, tasks)
-            case Purge(ticket=ticket, workers=workers):
+            case messages.Purge(ticket=ticket, workers=workers):
                 for worker in workers:
-                    self.engine.send(worker, Cancel(ticket))
-            case Deliver(job=job):
+                    self.engine.send(worker, messages.Cancel(ticket))
+            case messages.Deliver(job=job):
                 self._deliver(job, None)
-            case Abandon(job=job, reason=reason):
+            case messages.Abandon(job=job, reason=reason):
                 self._deliver(job, reason)
-            case Dismiss(worker=worker):
+            case messages.Dismiss(worker=worker):
                 self.engine.dismiss(worker)
         return None
 
@@ -246,7 +229,9 @@ class Driver:
         try:
             self._send(worker, ticket, tasks, job)
         except Exception as error:  # a lock in a closure, say
-            return Refused(ticket, self.engine.now(), hopeless=f"it cannot be sent to workers: {describe_error(error)}")
+            return messages.Refused(
+                ticket, self.engine.now(), hopeless=f"it cannot be sent to workers: {describe_error(error)}"
+            )
         return None
 
     def _send(self, worker: int, ticket: Ticket, tasks: tuple[int, ...], job: ActiveJob) -> None:
@@ -254,15 +239,17 @@ class Driver:
         installed = self._installed.setdefault(worker, set())
         stored = self._stored.setdefault(worker, set())
         if ticket.job not in installed:
-            self.engine.send(worker, Install(ticket.job, job.program, job.chunks))
+            self.engine.send(worker, messages.Install(ticket.job, job.program, job.chunks))
             installed.add(ticket.job)
         needed = {job.chunks[place] for task in tasks for place in job.program.needs(task)} - stored
         if needed:
-            self.engine.send(worker, Store(ticket.job, {number: self._library[number] for number in sorted(needed)}))
+            self.engine.send(
+                worker, messages.Store(ticket.job, {number: self._library[number] for number in sorted(needed)})
+            )
             stored |= needed
         if job.shared is None or job.shared[0] != ticket.iteration:
             job.shared = ticket.iteration, job.program.share(job.state)
-        self.engine.send(worker, Compute(ticket, tasks, job.shared[1]))
+        self.engine.send(worker, messages.Compute(ticket, tasks, job.shared[1]))
 
     def _resolve(self, ticket: Ticket, tasks: frozenset[int]) -> Event:
         """Decode and step on; what cannot be decoded is refused, and what is not finite is discarded."""
@@ -272,21 +259,23 @@ class Driver:
         if odd:
             shapes = sorted({str(np.shape(results[task])) for task in odd})
             why = f"of shape {' and '.join(shapes)}, unlike most, or no numbers"
-            return Refused(ticket, self.engine.now(), odd, why)
+            return messages.Refused(ticket, self.engine.now(), odd, why)
         try:
             answer = program.decode(results)
             state = program.step(job.state, answer, ticket.iteration)
         except Overflowed as error:
             why = f"{error}; the numbers grow beyond all bounds: take a smaller rate"
-            return Refused(ticket, self.engine.now(), hopeless=f"iteration {ticket.iteration}: {why}")
+            return messages.Refused(ticket, self.engine.now(), hopeless=f"iteration {ticket.iteration}: {why}")
         except IllConditioned as error:
-            return Refused(ticket, self.engine.now(), why=str(error))
+            return messages.Refused(ticket, self.engine.now(), why=str(error))
         except Undecodable as error:
             needed = sorted({place for task in error.rejected for place in program.needs(task)})
             why = f"numbers that are not finite, from chunks {needed}"
-            return Refused(ticket, self.engine.now(), frozenset(error.rejected), why)
+            return messages.Refused(ticket, self.engine.now(), frozenset(error.rejected), why)
         except Exception as error:  # of the user's step, or results that are no arrays of one shape
-            return Refused(ticket, self.engine.now(), hopeless=f"iteration {ticket.iteration}: {describe_error(error)}")
+            return messages.Refused(
+                ticket, self.engine.now(), hopeless=f"iteration {ticket.iteration}: {describe_error(error)}"
+            )
         converged = isinstance(state, Converged)
         job.state, job.iteration = state.state if isinstance(state, Converged) else state, ticket.iteration + 1
         job.over = converged or job.iteration >= program.iterations
@@ -295,8 +284,8 @@ class Driver:
                 self.checkpoints.save(ticket.job, Saved(signature(program), job.iteration, job.state, job.over))
             except (pickle.PicklingError, TypeError, AttributeError) as error:
                 why = f"its state cannot be saved: {describe_error(error)}"
-                return Refused(ticket, self.engine.now(), hopeless=why)
-        return Resolved(ticket, self.engine.now(), converged)
+                return messages.Refused(ticket, self.engine.now(), hopeless=why)
+        return messages.Resolved(ticket, self.engine.now(), converged)
 
     def _deliver(self, number: int, error: str | None) -> None:
         job = self._jobs.pop(number)
@@ -306,7 +295,7 @@ class Driver:
             if gone or number in installed:
                 installed.discard(number)
                 self._stored[worker] -= gone
-                self.engine.send(worker, Forget(number, tuple(sorted(gone))))
+                self.engine.send(worker, messages.Forget(number, tuple(sorted(gone))))
         if number != PROBE:
             self._delivered.append(
                 Delivery(

@@ -1,13 +1,11 @@
 """When will it end? An interval for the job at work and for the run, and an account of how often intervals held."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from deadheat.model import Interval
-from deadheat.scheduling import Abandon, Assign, Command, Deliver, Event, Resolved, Running
+from deadheat.scheduling import Command, Event, Running, messages
 
 SURE = 1.96  # standard deviations to either side: 95 %
 FEWEST = 3  # iterations before an interval is stated
@@ -40,20 +38,20 @@ class Eta:
 
     def __call__(self, message: Event | Command, at: float) -> None:
         match message:
-            case Assign(ticket=ticket) if ticket.job != self._job and ticket.job in self._jobs:
+            case messages.Assign(ticket=ticket) if ticket.job != self._job and ticket.job in self._jobs:
                 self._job, self._next, self._last, self._open = ticket.job, ticket.iteration, at, []
                 self._state(at)
-            case Resolved(ticket=ticket, over=True) if ticket.job == self._job:
+            case messages.Resolved(ticket=ticket, over=True) if ticket.job == self._job:
                 self._open, self._next = [], ticket.iteration + 1  # it converged: intervals were for all iterations
-            case Resolved(ticket=ticket) if ticket.job == self._job:
+            case messages.Resolved(ticket=ticket) if ticket.job == self._job:
                 iterations, work = self._jobs[self._job]
                 pace = (at - self._last) / work
                 self._pace.add(pace, pace * pace)
                 self._last, self._next = at, ticket.iteration + 1
                 if self._next % max(iterations // TENTHS, 1) == 0:
                     self._state(at)
-            case Deliver(job=job) | Abandon(job=job) if job in self._jobs:
-                if isinstance(message, Deliver) and job == self._job:
+            case messages.Deliver(job=job) | messages.Abandon(job=job) if job in self._jobs:
+                if isinstance(message, messages.Deliver) and job == self._job:
                     self.stated += len(self._open)
                     self.held += sum(interval.holds(at) for interval in self._open)
                     self.done += 1

@@ -4,46 +4,23 @@ A line is one JSON object. The first describes the master; codes are written onc
 you trust. Results themselves are not written, since the master never looks at them.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import pickle
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from deadheat.errors import BadInput, DeadheatError
 from deadheat.model import CodeSpec
 from deadheat.runtime.engines.codec import by_value
 from deadheat.runtime.options import Options
-from deadheat.scheduling import (
-    Abandon,
-    Arrived,
-    Assign,
-    Command,
-    Deliver,
-    Dismiss,
-    Estimates,
-    Event,
-    Failed,
-    Finished,
-    Joined,
-    Lost,
-    Master,
-    Purge,
-    Refused,
-    Resolve,
-    Resolved,
-    Stopped,
-    Tick,
-    Ticket,
-)
+from deadheat.scheduling import Command, Estimates, Event, Master, Ticket, messages
 
 FORMAT = 1
-EVENTS = (Arrived, Finished, Stopped, Failed, Lost, Joined, Resolved, Refused, Tick)
-KINDS = {kind.__name__: kind for kind in (*EVENTS, Assign, Resolve, Purge, Deliver, Abandon, Dismiss)}
+EVENTS = get_args(Event)
+KINDS = {kind.__name__: kind for kind in (*EVENTS, *get_args(Command))}
 
 
 class BadLog(DeadheatError):
@@ -75,7 +52,7 @@ class EventLog:
                 continue
             value = getattr(message, column.name)
             record[column.name] = sorted(value) if isinstance(value, frozenset) else value
-        if isinstance(message, Arrived):
+        if isinstance(message, messages.Arrived):
             if id(message.code) not in self._codes:
                 self._codes[id(message.code)] = len(self._codes), message.code
                 self._write({"code": len(self._codes) - 1, "pickle": _text(message.code)})
@@ -133,7 +110,7 @@ def replay(path: Path) -> Replayed:
             instead = expected[0] if expected else "nothing"
             return Replayed(events, commands, jobs, f"line {number}: the run did {message}, the master says {instead}")
         expected.pop(0)
-        commands, jobs = commands + 1, jobs + isinstance(message, Deliver)
+        commands, jobs = commands + 1, jobs + isinstance(message, messages.Deliver)
     return Replayed(events, commands, jobs, None)
 
 
@@ -164,7 +141,7 @@ def _message(record: dict[str, Any], codes: dict[int, Any]) -> Event | Command:
     kind = KINDS[record["kind"]]
     for name in ("tasks", "bad", "workers"):
         if name in settings:
-            settings[name] = (tuple if kind in (Assign, Purge) else frozenset)(settings[name])
+            settings[name] = (tuple if kind in (messages.Assign, messages.Purge) else frozenset)(settings[name])
     message: Event | Command = kind(**settings)
     return message
 

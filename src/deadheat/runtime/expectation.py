@@ -3,8 +3,6 @@
 A run of some jobs is one draw. Its interval tells what such a run shows in 95 of 100 cases.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 

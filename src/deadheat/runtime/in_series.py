@@ -1,7 +1,5 @@
 """A job in one process, task after task: what every run must agree with."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A job: chunks of data, what to compute on each, and how the state goes on from the sum."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Measure real workers on a job, and write them down as a scenario has them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from json import dumps

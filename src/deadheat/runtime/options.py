@@ -1,7 +1,5 @@
 """The options of a run: workers, code, split and schedule, checked once for `run`, `Pool` and `measure`."""
 
-from __future__ import annotations
-
 import math
 import os
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """How it went: forecast beside measurement, and every worker with what it did."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from deadheat.model import Timeline
 from deadheat.runtime.driver import Delivery
-from deadheat.scheduling import Assign, Command, Event, Finished, Resolve, Resolved, Stopped, Ticket
+from deadheat.scheduling import Command, Event, Ticket, messages
 
 
 def _numbers() -> array[float]:
@@ -55,25 +55,25 @@ class Record:
 
     def __call__(self, message: Event | Command, at: float) -> None:
         match message:
-            case Finished(worker=worker, ticket=ticket, seconds=seconds) if ticket.iteration >= 0:
+            case messages.Finished(worker=worker, ticket=ticket, seconds=seconds) if ticket.iteration >= 0:
                 self.done[worker] = self.done.get(worker, 0) + 1
                 self._row(ticket, worker, at - seconds, at, counted=True)
                 if ticket == self._ticket:
                     self._computed[worker] = self._computed.get(worker, 0.0) + seconds
                     self._last_worker = worker
-            case Stopped(worker=worker, ticket=ticket, seconds=seconds, late=late) if ticket.iteration >= 0:
+            case messages.Stopped(worker=worker, ticket=ticket, seconds=seconds, late=late) if ticket.iteration >= 0:
                 self.purged[worker] = self.purged.get(worker, 0) + 1
                 self.late[worker] = self.late.get(worker, 0.0) + late
                 self._row(ticket, worker, at - seconds, at, counted=False)
-            case Assign(worker=worker, ticket=ticket, tasks=tasks) if ticket.iteration >= 0:
+            case messages.Assign(worker=worker, ticket=ticket, tasks=tasks) if ticket.iteration >= 0:
                 if ticket != self._ticket:
                     self._ticket, self._began = ticket, at
                     self.loads, self._asked, self._computed = {}, {}, {}
                 self.loads[worker] = self.loads.get(worker, 0) + len(tasks)
                 self._asked.setdefault(worker, at)
-            case Resolve():
+            case messages.Resolve():
                 self._ended = at
-            case Resolved(ticket=ticket) if self._ticket is not None:
+            case messages.Resolved(ticket=ticket) if self._ticket is not None:
                 worker = self._last_worker
                 self.job.append(ticket.job)
                 self.iterations.append(self._ended - self._began)

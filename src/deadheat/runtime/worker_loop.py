@@ -4,8 +4,6 @@ Engines carry the messages: one thread notes their tickets as they come (a newer
 another follows them.
 """
 
-from __future__ import annotations
-
 import contextlib
 import time
 from collections.abc import Iterator
@@ -13,26 +11,19 @@ from typing import Any
 
 from deadheat.runtime.emulation import Emulation
 from deadheat.scheduling import (
-    Cancel,
     ChunkView,
-    Compute,
-    Failed,
-    Finished,
-    Forget,
-    Install,
     Message,
     Program,
     Purged,
-    Stopped,
-    Store,
     Ticket,
     Token,
     Unreadable,
     UnreadableProgram,
     describe_error,
+    messages,
 )
 
-TaskEvent = Finished | Stopped | Failed  # the master's side puts its own clock into `at`
+TaskEvent = messages.Finished | messages.Stopped | messages.Failed  # the master's side puts its own clock into `at`
 
 
 class WorkerLoop:
@@ -50,29 +41,29 @@ class WorkerLoop:
     def note(self, message: Message) -> None:
         """Take notice of a message's ticket, from any thread at any time."""
         match message:
-            case Compute(ticket=ticket) if ticket > self._valid:
+            case messages.Compute(ticket=ticket) if ticket > self._valid:
                 self._valid, self._voided = ticket, time.perf_counter()
-            case Cancel(ticket=ticket) if ticket >= self._valid:
+            case messages.Cancel(ticket=ticket) if ticket >= self._valid:
                 self._valid, self._voided = ticket._replace(attempt=ticket.attempt + 1), time.perf_counter()
 
     def follow(self, message: Message) -> Iterator[TaskEvent]:
         """Do what a message asks for, and yield what comes of it."""
         match message:
-            case Install(job=job, program=program, chunks=numbers):
+            case messages.Install(job=job, program=program, chunks=numbers):
                 if isinstance(program, Unreadable):
                     program = UnreadableProgram(program.error)
                 program.chunks = ChunkView(numbers, self._chunks)
                 self._programs[job] = program
-            case Store(chunks=chunks):
+            case messages.Store(chunks=chunks):
                 self._chunks |= chunks
-            case Forget(job=job, chunks=numbers):
+            case messages.Forget(job=job, chunks=numbers):
                 self._programs.pop(job, None)
                 for number in numbers:
                     self._chunks.pop(number, None)
-            case Compute(ticket=ticket) if ticket >= self._valid and ticket.job in self._programs:
+            case messages.Compute(ticket=ticket) if ticket >= self._valid and ticket.job in self._programs:
                 yield from self._compute(message)
 
-    def _compute(self, message: Compute) -> Iterator[TaskEvent]:
+    def _compute(self, message: messages.Compute) -> Iterator[TaskEvent]:
         program, ticket = self._programs[message.ticket.job], message.ticket
         token = Token(lambda: ticket < self._valid, max(ticket.iteration, 0))
         if isinstance(message.state, Unreadable):
@@ -111,12 +102,12 @@ class WorkerLoop:
                 yield self._stopped(ticket, began, complete=True, first=first)
                 return
             first = False
-            yield Finished(self._worker, ticket, task, 0.0, time.perf_counter() - began, value)
+            yield messages.Finished(self._worker, ticket, task, 0.0, time.perf_counter() - began, value)
 
-    def _failed(self, ticket: Ticket, task: int, error: str) -> Failed:
-        return Failed(self._worker, ticket, task, 0.0, error)
+    def _failed(self, ticket: Ticket, task: int, error: str) -> messages.Failed:
+        return messages.Failed(self._worker, ticket, task, 0.0, error)
 
-    def _stopped(self, ticket: Ticket, began: float, complete: bool, first: bool) -> Stopped:
+    def _stopped(self, ticket: Ticket, began: float, complete: bool, first: bool) -> messages.Stopped:
         now = time.perf_counter()
         late = max(now - max(self._voided, began), 0.0)
-        return Stopped(self._worker, ticket, 0.0, now - began, complete=complete, late=late, first=first)
+        return messages.Stopped(self._worker, ticket, 0.0, now - began, complete=complete, late=late, first=first)

@@ -1,7 +1,5 @@
 """The loads of an iteration: split anew when the workers have changed, and only if it pays."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -9,8 +9,6 @@ was longer than expected, less an allowance, and the sum never falls below zero.
 what the worker is like now.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace

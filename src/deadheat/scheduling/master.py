@@ -5,8 +5,6 @@ any other ticket only serve the estimates. When the results at hand determine th
 resolved, and goes on when it hears that they were.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Iterable
 

@@ -4,13 +4,17 @@ A ticket says what a task belongs to: which job, which of its iterations, which 
 purge: a result with an older one is dropped, and a worker that sees a newer one stops.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from deadheat.coding import Code
 from deadheat.model import CodeSpec
+
+__all__ = [
+    "Abandon", "Arrived", "Assign", "Cancel", "Command", "Compute", "Deliver", "Dismiss", "Event", "Failed", "Finished",
+    "Forget", "Install", "Joined", "Lost", "Message", "Purge", "Refused", "Resolve", "Resolved", "Stopped", "Store",
+    "Tick", "Ticket",
+]  # fmt: skip
 
 
 class Value:

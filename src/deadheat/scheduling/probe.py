@@ -1,7 +1,5 @@
 """The probe: a few tasks on every worker before the first iteration, so that already the first split is a good one."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 

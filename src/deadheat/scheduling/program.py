@@ -1,7 +1,5 @@
 """A program: a job under a code. What its tasks are, what each needs, how one is computed, how the state goes on."""
 
-from __future__ import annotations
-
 import traceback
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -12,6 +10,10 @@ import numpy as np
 from deadheat.coding import Code
 from deadheat.model import CodeSpec
 
+__all__ = [
+    "ChunkView", "NumericProgram", "Program", "Purged", "Step", "Token", "Unreadable", "UnreadableProgram",
+    "describe_error",
+]  # fmt: skip
 Step = Callable[[Any, Any, int], Any]
 
 

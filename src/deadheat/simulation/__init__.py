@@ -10,8 +10,3 @@ from deadheat.simulation.replicate import Replications, replicate, seeds
 from deadheat.simulation.seeds import root
 from deadheat.simulation.simulate import Purge, simulate
 from deadheat.simulation.virtual_engine import VirtualEngine
-
-__all__ = [
-    "Batch", "Comparison", "Condition", "Purge", "Replay", "Replications", "Scheme", "VirtualEngine", "batches",
-    "compare", "gaps", "replicate", "root", "seeds", "simulate", "starts", "times_of",
-]  # fmt: skip

@@ -1,7 +1,5 @@
 """When jobs arrive: a gamma law's times between them, or a list of measured ones."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from deadheat.model import Array, Stream, fit

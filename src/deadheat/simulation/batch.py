@@ -1,7 +1,5 @@
 """A batch of iterations, task by task: the durations that a schedule orders."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -5,8 +5,6 @@ followed one by one. A worker looks for news when it has finished a task: who br
 next task before it hears of the end, and who is still receiving (c_p) drops it at once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Honest comparisons: every scheme sees the same arrivals and the same luck, and differences come in pairs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@
 Straggling is not independent from task to task. A condition yields factors on the durations of an iteration's tasks.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol

@@ -1,7 +1,5 @@
 """Any schedule, event by event: its definition is asked what each worker gets, as the master asks it in a live run."""
 
-from __future__ import annotations
-
 import heapq
 from itertools import count
 

@@ -1,7 +1,5 @@
 """Iteration times by the hundred thousand: from the exact law where that will do, task by task where not."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import lru_cache

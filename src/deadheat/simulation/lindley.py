@@ -1,7 +1,5 @@
 """One server, first come first served: Lindley's recursion for all jobs at once."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from deadheat.model import Array

@@ -1,7 +1,5 @@
 """Draws of an iteration's time from its exact law: one number per iteration instead of one per task."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from deadheat.model import Array

@@ -1,7 +1,5 @@
 """Independent replications of one simulation, until the mean is known well enough."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 

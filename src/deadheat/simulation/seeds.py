@@ -1,7 +1,5 @@
 """Seeds: one number makes everything, and what is drawn for one worker does not depend on the others' loads."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from deadheat.errors import BadInput

@@ -1,7 +1,5 @@
 """What would happen: a stream of jobs under a split, simulated."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Literal
 

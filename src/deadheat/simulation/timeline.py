@@ -1,7 +1,5 @@
 """Who worked on what when: the tasks of simulated iterations as a timeline."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from deadheat.model import Array, Split, Tasks, Timeline

@@ -3,8 +3,6 @@
 It draws from the simulator's own batches, so that both agree to rounding on the same seed.
 """
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Iterator
 from copy import copy
@@ -13,26 +11,7 @@ from itertools import count
 from typing import Any
 
 from deadheat.model import Array, Cluster, Split
-from deadheat.scheduling import (
-    Cancel,
-    ChunkView,
-    Compute,
-    Engine,
-    Event,
-    Failed,
-    Finished,
-    Forget,
-    Install,
-    Joined,
-    Lost,
-    Message,
-    Program,
-    Stopped,
-    Store,
-    Ticket,
-    Token,
-    describe_error,
-)
+from deadheat.scheduling import ChunkView, Engine, Event, Message, Program, Ticket, Token, describe_error, messages
 from deadheat.simulation.batch import Batch
 from deadheat.simulation.condition import Condition
 from deadheat.simulation.iteration_times import batches
@@ -87,7 +66,7 @@ class VirtualEngine(Engine):
         self._ticket: Ticket | None = None
         self._times: list[Array] = []
         for worker in range(len(cluster)):
-            self._push(0.0, Joined(worker, 0.0))
+            self._push(0.0, messages.Joined(worker, 0.0))
 
     @property
     def workers(self) -> int:
@@ -103,19 +82,19 @@ class VirtualEngine(Engine):
         if not state.alive:
             return
         match message:
-            case Install(job=job, program=program, chunks=numbers):
+            case messages.Install(job=job, program=program, chunks=numbers):
                 state.programs[job] = copy(program)
                 if self._compute:
                     state.programs[job].chunks = ChunkView(numbers, state.chunks)
-            case Store(chunks=chunks):
+            case messages.Store(chunks=chunks):
                 state.chunks |= chunks
-            case Forget(job=job, chunks=numbers):
+            case messages.Forget(job=job, chunks=numbers):
                 state.programs.pop(job, None)
                 for number in numbers:
                     state.chunks.pop(number, None)
-            case Cancel(ticket=ticket):
+            case messages.Cancel(ticket=ticket):
                 self._purge(worker, ticket._replace(attempt=ticket.attempt + 1))
-            case Compute(ticket=ticket):
+            case messages.Compute(ticket=ticket):
                 self._purge(worker, ticket)
                 self._take(worker, message)
 
@@ -138,17 +117,17 @@ class VirtualEngine(Engine):
     def kill(self, worker: int, at: float | None = None) -> None:
         """Lose a worker, now or later; another takes its place after a while."""
         time = self._now if at is None else at
-        self._push(time, Lost(worker, time))
-        self._push(time + self._absence, Joined(worker, time + self._absence))
+        self._push(time, messages.Lost(worker, time))
+        self._push(time + self._absence, messages.Joined(worker, time + self._absence))
 
     def _happens(self, life: int, event: Event) -> Event | None:
         """What an event has come to by the time that it is due; None for what was purged or died."""
         match event:
-            case Lost(worker=worker):
+            case messages.Lost(worker=worker):
                 self._workers[worker] = _Worker(life=self._workers[worker].life + 1)
-            case Joined(worker=worker):
+            case messages.Joined(worker=worker):
                 self._workers[worker].alive = True
-            case Finished(worker=worker, ticket=ticket, task=task, value=program):
+            case messages.Finished(worker=worker, ticket=ticket, task=task, value=program):
                 state = self._workers[worker]
                 if life != state.life or ticket < state.valid:
                     return None
@@ -158,7 +137,7 @@ class VirtualEngine(Engine):
                 try:
                     return replace(event, value=program.run(task, Token(lambda: False, max(ticket.iteration, 0))))
                 except Exception as error:
-                    return Failed(worker, ticket, task, event.at, describe_error(error))
+                    return messages.Failed(worker, ticket, task, event.at, describe_error(error))
         return event
 
     def _purge(self, worker: int, valid: Ticket) -> None:
@@ -170,10 +149,10 @@ class VirtualEngine(Engine):
         for ticket, begin, end, first in state.queue:
             if begin <= self._now < end:
                 age = self._now - begin
-                self._push(self._now, Stopped(worker, ticket, self._now, age, complete=False, first=first))
+                self._push(self._now, messages.Stopped(worker, ticket, self._now, age, complete=False, first=first))
         state.queue = []
 
-    def _take(self, worker: int, message: Compute) -> None:
+    def _take(self, worker: int, message: messages.Compute) -> None:
         """Draw the times of the tasks: the next ones of this worker in this iteration."""
         ticket, state = message.ticket, self._workers[worker]
         if ticket < state.valid:
@@ -196,7 +175,7 @@ class VirtualEngine(Engine):
                 end += time
             state.queue.append((ticket, begin, end, first))
             state.drawn += units
-            self._push(end, Finished(worker, ticket, task, end, end - begin, program))
+            self._push(end, messages.Finished(worker, ticket, task, end, end - begin, program))
             begin = end
 
     def _push(self, at: float, event: Event) -> None:

@@ -5,13 +5,3 @@ from deadheat.tuning.plan import Plan, plan, split_of
 from deadheat.tuning.ranking import Ranking
 from deadheat.tuning.shape_for import shape_for
 from deadheat.tuning.tune import tune
-
-__all__ = [
-    "Choice",
-    "Plan",
-    "Ranking",
-    "plan",
-    "shape_for",
-    "split_of",
-    "tune",
-]

@@ -1,7 +1,5 @@
 """What a tuner tries: shapes of codes x policies of splits x schedules, with what each costs on this workload."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What a candidate would do: by the exact law where it holds, else by simulated iterations until they are enough."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field

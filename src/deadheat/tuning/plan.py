@@ -1,7 +1,5 @@
 """A plan: all that can be said of a scenario before anything runs, computed once."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from deadheat.coding import placement

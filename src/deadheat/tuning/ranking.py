@@ -1,7 +1,5 @@
 """The tuner's answer: choices, the best first, with the reason and the frontier of delay against work."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

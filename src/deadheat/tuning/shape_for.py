@@ -1,7 +1,5 @@
 """The code that a scenario names: a family and a size, for a kind of work."""
 
-from __future__ import annotations
-
 from deadheat.coding import FAMILIES, Shape, family
 from deadheat.errors import BadInput
 from deadheat.model import Scenario

@@ -5,8 +5,6 @@ the fastest split, and simulations) is judged only while a bound leaves it a cha
 most promising shape is.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

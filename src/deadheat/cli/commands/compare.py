@@ -8,7 +8,7 @@ import typer
 
 from deadheat import __version__, reporting
 from deadheat.cli import options
-from deadheat.cli.options import PURGING, AsJson, listed, must_be_one_of, numbers, percentage
+from deadheat.cli.options import PURGING, listed, must_be_one_of, numbers, percentage
 from deadheat.cli.print_json import print_json
 from deadheat.cli.scenario_file import read_scenario
 from deadheat.planning import POLICIES
@@ -29,7 +29,7 @@ def compare(
     purge: options.PurgeName = "at-once",
     out: options.TableFile = None,
     figure: options.FigureFile = None,
-    json: AsJson = False,
+    json: options.AsJson = False,
 ) -> None:
     """Compare ways to split and schedule a scenario's jobs."""
     scenario = read_scenario(file)
@@ -52,11 +52,10 @@ def compare(
             progress=lambda scheme, number, reached: report(scheme.name, number, reached),
         )  # fmt: skip
     if out is not None:
-        reporting.write_table(
-            reporting.comparison_columns(compared), out, {"version": __version__, "seed": compared[0].sample.seed}
-        )
+        about = {"version": __version__, "seed": compared[0].sample.seed}
+        reporting.write_table(reporting.comparison_columns(compared), out, about)
     if figure is not None:
-        reporting.save_figure(reporting.draw_comparison(compared), figure)
+        reporting.write_figure(reporting.draw_comparison(compared), figure)
     if json:
         print_json(reporting.comparison_json(compared))
     else:

@@ -15,7 +15,7 @@ from deadheat.jobs import in_series, result_of, synthetic_least_squares
 from deadheat.model import Cluster, CodeSpec, Search, Split, Stream, Workload, assignment_moments
 from deadheat.paper import worked_example
 from deadheat.planning import POLICIES
-from deadheat.reporting import Column, console, rich_table, run_json, seconds, watched, worker_table
+from deadheat.reporting import WORKERS, Column, console, rich_table, run_json, seconds, watched
 from deadheat.runtime import LocalEngine, Run, run
 from deadheat.scheduling import Command, Event, Resolved
 from deadheat.tuning import tune
@@ -44,7 +44,6 @@ class Variant:
 
     name: str
     code: Code
-    policy: str
     split: Split
 
     def __str__(self) -> str:
@@ -88,7 +87,7 @@ def demo(json: AsJson = False) -> None:
         f"{name} was killed at iteration {HALF} of {delivery.iterations} and replaced; its tasks went to others, no"
         f" iteration was lost,\nand the weights differ from a serial run by {difference:.1e}:"
     )
-    say(worker_table(survived.reports))
+    say(rich_table(WORKERS, survived.reports))
     say(
         "\nNext: deadheat plan examples/worked-example.toml (forecasts), deadheat probe (measure your own workers),"
         "\ndeadheat run examples/worked-example.toml --emulate --speedup 10 --jobs 3; docs/tutorial.md has the rest."
@@ -103,7 +102,7 @@ def _variants(cluster: Cluster) -> list[Variant]:
     variants = []
     for name, code, policy in (*named, ("tuner's choice", best.shape.build(), best.policy)):
         spec = CodeSpec.of(code.critical, code.total, WORK * code.cost.work, code.cost.shared_chunks)
-        variants.append(Variant(name, code, policy, POLICIES[policy](cluster, spec, 1.0)))
+        variants.append(Variant(name, code, POLICIES[policy](cluster, spec, 1.0)))
     return variants
 
 
@@ -132,18 +131,16 @@ def _train(variant: Variant, cluster: Cluster, title: str, screen: Console, kill
         synthetic_least_squares(variant.code.chunks, ITERATIONS, seed=n, name=f"job {n + 1}")
         for n in range(1 if kill else JOBS)
     ]
-    training = run(
-        jobs, cluster, variant.code, arrivals=[EVERY * n for n in range(len(jobs))], policy=variant.policy, work=WORK,
-        emulate=True, adapt=kill, seed=2 if kill else 1,
-    )  # fmt: skip
 
     def kill_half_way(message: Event | Command, at: float) -> None:
         engine = training.driver.engine
         if isinstance(message, Resolved) and message.ticket.iteration == HALF and isinstance(engine, LocalEngine):
             engine.kill(KILLED)
 
-    if kill:
-        training.driver.listeners.append(kill_half_way)
+    training = run(
+        jobs, cluster, variant.code, arrivals=[EVERY * n for n in range(len(jobs))], policy=variant.split.policy,
+        work=WORK, emulate=True, adapt=kill, seed=2 if kill else 1, listeners=[kill_half_way] if kill else [],
+    )  # fmt: skip
     screen.print(f"{title} ...")
     with watched(training, title):
         training.wait()

@@ -59,15 +59,15 @@ def run(
     with reporting.watched(under_way, f"{file.name}: {prepared}"):
         for delivery in under_way:
             if delivery.error is not None:
-                reporting.console(stderr=True).print(
-                    f"deadheat: {delivery.name or delivery.job}: {delivery.error}", markup=False
-                )
+                complaint = f"deadheat: {delivery.name or delivery.job}: {delivery.error}"
+                reporting.console(stderr=True).print(complaint, markup=False)
             elif save is not None:
                 results[f"job {delivery.job + 1}"] = result_of(delivery.state)
     kind = scenario.engine.kind
     about = {"version": __version__, "scenario": file.name, "engine": kind, "seed": seed, "code": str(prepared)}
-    names = [worker.name for worker in under_way.reports]
-    reporting.write_trace(under_way.trace, names, jobs=out, tasks=timeline, about=about)
+    if out is not None or timeline is not None:
+        names = [worker.name for worker in under_way.reports]
+        reporting.write_trace(under_way.trace, names, jobs=out, tasks=timeline, about=about)
     if report is not None:
         reporting.write_run_report(under_way, report, f"A run of {file.name}", about)
     if save is not None:

@@ -45,7 +45,7 @@ def tune(
     if out is not None:
         reporting.write_table(reporting.ranking_columns(ranking), out, {"version": __version__, "seed": seed})
     if figure is not None:
-        reporting.save_figure(reporting.draw_frontier(ranking), figure)
+        reporting.write_figure(reporting.draw_frontier(ranking), figure)
     if json:
         print_json(reporting.ranking_json(ranking, scenario.cluster.names, seed))
     else:

@@ -4,8 +4,6 @@ What is not plain data is pickled by value, so that functions and classes of a s
 read becomes `Unreadable`, and the error is raised where the data is needed.
 """
 
-from __future__ import annotations
-
 import pickle
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple

@@ -5,8 +5,6 @@ process. A worker that dies is replaced, and joins again. Workers do not run the
 multiprocessing do: it needs no `if __name__ == "__main__"`.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import pickle
@@ -31,20 +29,7 @@ from deadheat.runtime.engines.quota import quota_groups, shares
 from deadheat.runtime.engines.roster import RosterEngine
 from deadheat.runtime.engines.shared_memory import Arena, ArenaReader, Packed, pack, unpack
 from deadheat.runtime.worker_loop import WorkerLoop
-from deadheat.scheduling import (
-    Compute,
-    Event,
-    Failed,
-    Finished,
-    Forget,
-    Install,
-    Joined,
-    Lost,
-    Message,
-    Store,
-    Ticket,
-    describe_error,
-)
+from deadheat.scheduling import Event, Message, Ticket, describe_error, messages
 
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 _starting = threading.Lock()  # two pools may start workers at the same moment
@@ -152,22 +137,22 @@ class LocalEngine(RosterEngine[_Handle]):
     def _packed(self, message: Message) -> Message:
         """The message with its contents packed, each once for all workers."""
         match message:
-            case Compute(ticket=ticket, state=state):
+            case messages.Compute(ticket=ticket, state=state):
                 if self._state is None or self._state[0] != ticket:
                     turn = 0 if self._state is None else 1 - self._state[1]
                     self._states[turn].clear()
                     self._state = ticket, turn, pack(state, self._states[turn])
                 return replace(message, state=self._state[2])
-            case Install(job=job, program=program):
+            case messages.Install(job=job, program=program):
                 if job not in self._programs:
                     self._programs[job] = pack(program, self._arenas.setdefault(job, Arena()))
                 return replace(message, program=self._programs[job])
-            case Store(job=job, chunks=chunks):
+            case messages.Store(job=job, chunks=chunks):
                 for number, chunk in chunks.items():
                     if number not in self._chunks:
                         self._chunks[number] = job, pack(chunk, self._arenas.setdefault(job, Arena()))
                 return replace(message, chunks={number: self._chunks[number] for number in chunks})
-            case Forget(job=job, chunks=numbers):
+            case messages.Forget(job=job, chunks=numbers):
                 self._programs.pop(job, None)
                 for number in numbers:
                     self._chunks.pop(number, None)
@@ -185,10 +170,10 @@ class LocalEngine(RosterEngine[_Handle]):
         return [self._event(worker, handle, pickle.loads(frame)) for frame in frames]
 
     def _event(self, worker: int, handle: _Handle, event: Any) -> Event:
-        if isinstance(event, Joined):
+        if isinstance(event, messages.Joined):
             handle.ready = True
             return replace(event, at=self.now())
-        if isinstance(event, Finished):
+        if isinstance(event, messages.Finished):
             try:
                 event = replace(event, value=unpack(event.value, handle.reader))
             except FileNotFoundError:  # a late result of an iteration that is over: its memory is gone
@@ -222,7 +207,7 @@ class LocalEngine(RosterEngine[_Handle]):
         handle.process.join()
         handle.reader.close(unlink=True)
         self._died(worker)
-        return [*events, Lost(worker, self.now())]
+        return [*events, messages.Lost(worker, self.now())]
 
 
 @contextlib.contextmanager
@@ -248,34 +233,34 @@ def _serve(pipe: Connection, worker: int, emulation: bytes) -> None:
     """The worker process: one thread receives, this one computes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the master ends us
     loop, arena = WorkerLoop(worker, pickle.loads(emulation)), Arena()
-    messages: queue.SimpleQueue[Message] = queue.SimpleQueue()
-    threading.Thread(target=_receive, args=(pipe, loop, messages, arena), daemon=True).start()
+    inbox: queue.SimpleQueue[Message] = queue.SimpleQueue()
+    threading.Thread(target=_receive, args=(pipe, loop, inbox, arena), daemon=True).start()
     with contextlib.suppress(OSError):  # it was closed before we were ready
-        pipe.send_bytes(pickle.dumps(Joined(worker, 0.0), 5))
+        pipe.send_bytes(pickle.dumps(messages.Joined(worker, 0.0), 5))
     last: Ticket | None = None
     while True:
-        for event in loop.follow(messages.get()):
+        for event in loop.follow(inbox.get()):
             if event.ticket != last:
                 last = event.ticket
                 arena.clear()  # the master is done with the results of the iteration before
-            if isinstance(event, Finished):
+            if isinstance(event, messages.Finished):
                 try:
                     event = replace(event, value=pack(event.value, arena))
                 except Exception as error:  # a generator, a lock: it cannot travel
                     reason = f"the result cannot be sent: {describe_error(error)}"
-                    event = Failed(worker, event.ticket, event.task, 0.0, reason)
+                    event = messages.Failed(worker, event.ticket, event.task, 0.0, reason)
             with contextlib.suppress(OSError):
                 pipe.send_bytes(pickle.dumps(event, 5))
 
 
-def _receive(pipe: Connection, loop: WorkerLoop, messages: queue.SimpleQueue[Message], arena: Arena) -> None:
+def _receive(pipe: Connection, loop: WorkerLoop, inbox: queue.SimpleQueue[Message], arena: Arena) -> None:
     """Unpack and note every message as it comes, and hand it on."""
     unpacking = _Unpacking()
     try:
         while True:
             message = unpacking.of(pickle.loads(pipe.recv_bytes()))
             loop.note(message)
-            messages.put(message)
+            inbox.put(message)
     except (EOFError, OSError):
         arena.unlink()
         os._exit(0)  # the master is gone, or wants us to end: also in the middle of a task
@@ -293,15 +278,15 @@ class _Unpacking:
     def of(self, message: Message) -> Message:
         """The message with its contents unpacked."""
         match message:
-            case Compute(state=state):
+            case messages.Compute(state=state):
                 return replace(message, state=readable(lambda: unpack(state, self._states)))
-            case Install(job=job, program=program):
+            case messages.Install(job=job, program=program):
                 self._programs.add(job)
                 return replace(message, program=self._unpack(job, program))
-            case Store(chunks=chunks):
+            case messages.Store(chunks=chunks):
                 self._sent_for |= {number: job for number, (job, _) in chunks.items()}
                 return replace(message, chunks={n: self._unpack(job, chunk) for n, (job, chunk) in chunks.items()})
-            case Forget(job=job, chunks=numbers):
+            case messages.Forget(job=job, chunks=numbers):
                 self._programs.discard(job)
                 for number in numbers:
                     self._sent_for.pop(number, None)

@@ -1,7 +1,5 @@
 """The master's end of a pipe: frames of bytes, without ever blocking. The worker may use a plain Connection."""
 
-from __future__ import annotations
-
 import os
 import struct
 from multiprocessing.connection import Connection

@@ -1,7 +1,5 @@
 """CPU quotas: real slow workers on one machine, by control groups of Linux. For root; the slowness is emulated."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress

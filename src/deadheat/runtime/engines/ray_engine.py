@@ -6,8 +6,6 @@ any, with all that there are: half the cost of a streaming generator, which pays
 that run, and calls queued on an actor ran on after it: purging is our own flag, set by another thread of the actor.
 """
 
-from __future__ import annotations
-
 import contextlib
 import heapq
 import os
@@ -28,20 +26,7 @@ from deadheat.runtime.emulation import Emulation
 from deadheat.runtime.engines.codec import Encoded, by_value, decode, is_plain, readable
 from deadheat.runtime.engines.roster import RosterEngine
 from deadheat.runtime.worker_loop import TaskEvent, WorkerLoop
-from deadheat.scheduling import (
-    Compute,
-    Event,
-    Failed,
-    Finished,
-    Forget,
-    Install,
-    Joined,
-    Lost,
-    Message,
-    Store,
-    Ticket,
-    describe_error,
-)
+from deadheat.scheduling import Event, Message, Ticket, describe_error, messages
 
 INLINE = 2**14  # bytes up to which a state travels with the call: the object store costs a few milliseconds
 ROOM = 8  # more workers that may be added to a Ray that is started here
@@ -83,11 +68,11 @@ class RayWorker:
         """Note a message at once, and follow it in its turn. contents: what Ray has fetched for it."""
         read = [readable(partial(_decoded, content)) for content in contents]
         match message:
-            case Compute():
+            case messages.Compute():
                 message = replace(message, state=read[0])
-            case Install():
+            case messages.Install():
                 message = replace(message, program=read[0])
-            case Store(chunks=chunks):
+            case messages.Store(chunks=chunks):
                 message = replace(message, chunks=dict(zip(chunks, read, strict=True)))
         self._loop.note(message)
         with self._lock:
@@ -106,12 +91,12 @@ class RayWorker:
     def _compute(self) -> None:
         while True:
             for event in self._loop.follow(self._messages.get()):
-                if isinstance(event, Finished) and not is_plain(event.value):
+                if isinstance(event, messages.Finished) and not is_plain(event.value):
                     try:
                         event = replace(event, value=Encoded(by_value(event.value), ()))
                     except Exception as error:  # a generator, a lock: it cannot travel
                         reason = f"the result cannot be sent: {describe_error(error)}"
-                        event = Failed(event.worker, event.ticket, event.task, 0.0, reason)
+                        event = messages.Failed(event.worker, event.ticket, event.task, 0.0, reason)
                 self._events.put(event)
 
 
@@ -173,22 +158,22 @@ class RayEngine(RosterEngine[_Handle]):
             return
         contents: list[Any] = []
         match message:
-            case Compute(ticket=ticket, state=state):
+            case messages.Compute(ticket=ticket, state=state):
                 if self._state is None or self._state[0] != ticket:
                     small = isinstance(state, np.ndarray) and is_plain(state) and state.nbytes <= INLINE
                     self._state = ticket, state if small else self._put(state)
                 contents, message = [self._state[1]], replace(message, state=None)
-            case Install(job=job, program=program):
+            case messages.Install(job=job, program=program):
                 if job not in self._programs:
                     self._programs[job] = self._put(program)
                 contents, message = [self._programs[job]], replace(message, program=None)
-            case Store(chunks=chunks):
+            case messages.Store(chunks=chunks):
                 for number, chunk in chunks.items():
                     if number not in self._chunks:
                         self._chunks[number] = self._put(chunk)
                 contents = [self._chunks[number] for number in chunks]
                 message = replace(message, chunks=dict.fromkeys(chunks))
-            case Forget(job=job, chunks=numbers):
+            case messages.Forget(job=job, chunks=numbers):
                 self._programs.pop(job, None)
                 for number in numbers:
                     self._chunks.pop(number, None)
@@ -252,14 +237,14 @@ class RayEngine(RosterEngine[_Handle]):
             answer = self._ray.get(handle.call)
         except self._ray.exceptions.RayError:
             self._died(worker)
-            return [Lost(worker, self.now())]
+            return [messages.Lost(worker, self.now())]
         handle.call = handle.actor.events.remote()
         if handle.pid is None:
             handle.pid = answer
-            return [Joined(worker, self.now())]
+            return [messages.Joined(worker, self.now())]
         return [self._received(self._with_value(event)) for event in answer]
 
     def _with_value(self, event: TaskEvent) -> TaskEvent:
-        if isinstance(event, Finished) and isinstance(event.value, Encoded):
+        if isinstance(event, messages.Finished) and isinstance(event.value, Encoded):
             return replace(event, value=readable(partial(_decoded, event.value)))
         return event

@@ -1,7 +1,5 @@
 """The roster: which workers an engine should have, which are there, and whether one that dies is replaced."""
 
-from __future__ import annotations
-
 import time
 from abc import abstractmethod
 from collections.abc import Sequence

@@ -3,8 +3,6 @@
 An arena belongs to one writer and is filled anew when its owner says so: what was in it is void then.
 """
 
-from __future__ import annotations
-
 from contextlib import suppress
 from multiprocessing.shared_memory import SharedMemory
 from typing import Any

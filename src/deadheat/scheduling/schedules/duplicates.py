@@ -1,7 +1,5 @@
 """Duplicates: the static split, and copies of unfinished tasks for workers that are done."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

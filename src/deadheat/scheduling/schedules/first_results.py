@@ -1,7 +1,5 @@
 """The K-th result where workers take one task after the other: for thousands of iterations at once."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from deadheat.model import Array

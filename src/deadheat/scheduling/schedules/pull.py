@@ -1,7 +1,5 @@
 """Pull: each worker takes the next task when it needs one; the split plays no part, only its number of tasks."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar

@@ -8,8 +8,6 @@ A worker's comm (c_p) is paid once per iteration, with its first tasks. Tasks th
 hides behind the work: a worker asks while it has `ahead` tasks in hand (docs/decisions/0014).
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import ClassVar, Protocol

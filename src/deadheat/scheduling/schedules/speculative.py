@@ -1,7 +1,5 @@
 """Speculation, Spark's rule: when most tasks are done, a task that runs far beyond the median is run a second time."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

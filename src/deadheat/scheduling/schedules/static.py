@@ -1,7 +1,5 @@
 """Static: every worker has its load from the start, in one message (the paper)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar

@@ -1,7 +1,5 @@
 """Top-up: the K tasks that are needed are split, and the n - K spare ones go to whoever is done first."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
