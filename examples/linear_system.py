@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 
 import deadheat as dh
-from deadheat.jobs.solvers import conjugate_gradients
+from deadheat.jobs import conjugate_gradients
 
 n = 10_000
 diagonals = [np.full(n - 1, -1.0), np.full(n, 2.5), np.full(n - 1, -1.0)]

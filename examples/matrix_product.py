@@ -9,7 +9,7 @@ fft: any 8 of 10 results, right: True
 import numpy as np
 
 import deadheat as dh
-from deadheat.jobs.matrix_jobs import ProductJob, TransformJob
+from deadheat.jobs import ProductJob, TransformJob
 
 rng = np.random.default_rng(0)
 a, b, signal = rng.normal(size=(300, 200)), rng.normal(size=(200, 150)), rng.normal(size=1024)

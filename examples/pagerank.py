@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 
 import deadheat as dh
-from deadheat.jobs.solvers import pagerank
+from deadheat.jobs import pagerank
 
 rng = np.random.default_rng(0)
 n, edges = 20_000, 200_000

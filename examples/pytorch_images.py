@@ -1,4 +1,4 @@
-"""A small convolutional network on made images, in mini-batches over three workers, under a gradient code.
+"""A small convolutional network on synthetic images, in mini-batches over three workers, under a gradient code.
 
 40 steps; the weights differ from one process alone by less than 1e-5: True; accuracy above 0.9: True
 """
@@ -8,6 +8,7 @@ import torch
 from torch import nn
 
 import deadheat as dh
+from deadheat.jobs import in_series
 
 torch.manual_seed(0)
 rng = np.random.default_rng(0)
@@ -27,7 +28,7 @@ training = dh.torch.Training(model, nn.CrossEntropyLoss(), (x, y), optimizer, it
 done = dh.run(training, workers=3, code=dh.codes.cyclic(12, 2))
 
 trained = done.state.model.eval()
-alone = dh.torch.in_series(training)
+alone = in_series(training)
 near = bool(np.abs(dh.torch.flat(trained) - dh.torch.flat(alone.model)).max() < 1e-5)
 accuracy = float((trained(x).argmax(dim=1) == y).float().mean())
 print(f"{len(done.state.losses)} steps; the weights differ from one process alone by less than 1e-5: {near};", end=" ")

@@ -6,7 +6,7 @@
 import numpy as np
 
 import deadheat as dh
-from deadheat.jobs.rollouts import Rollouts
+from deadheat.jobs import Rollouts
 
 
 def sample(place, seed):
@@ -17,6 +17,6 @@ def sample(place, seed):
 
 job = Rollouts(sample, 10.0, lambda place, slopes, i: place - 0.2 * slopes.mean(), iterations=30, critical=8, total=12)
 done = dh.run(job, workers=2)
-place = done.state.state
+place = done.state
 print(f"{done.deliveries[0].iterations} iterations, each from the first 8 of 12 samples;", end=" ")
 print(f"the minimum is near {place:.1f}")

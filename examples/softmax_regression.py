@@ -6,8 +6,7 @@
 import numpy as np
 
 import deadheat as dh
-from deadheat.jobs.regression import softmax
-from deadheat.jobs.sources import arrays
+from deadheat.jobs import arrays, softmax
 
 rng = np.random.default_rng(0)
 labels = rng.integers(0, 3, 1200)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import difflib
-import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from math import floor, inf, isfinite
 
 import numpy as np
 
@@ -39,8 +39,10 @@ class NoConvergence(DeadheatError):
         return type(self), (self.what, self.steps, self.residual)
 
 
-def finite(field: str, value: object, remedy: str, *, above: float = -math.inf, least: float = -math.inf) -> float:
-    """Return value as a float that is finite, > above and >= least, or raise BadInput."""
+def finite(
+    field: str, value: object, remedy: str, *, above: float = -inf, least: float = -inf, most: float = inf
+) -> float:
+    """Return value as a float that is finite, > above, >= least and <= most, or raise BadInput."""
     if isinstance(value, (bool, str, bytes)) or not hasattr(value, "__float__"):
         raise BadInput(field, value, "not a number", remedy)
     try:
@@ -49,23 +51,30 @@ def finite(field: str, value: object, remedy: str, *, above: float = -math.inf, 
         raise BadInput(field, value, "not a single number", remedy) from None
     except OverflowError:
         raise BadInput(field, value, "beyond the range of floating point", remedy) from None
-    if not math.isfinite(number):
+    if not isfinite(number):
         raise BadInput(field, value, "not a finite number", remedy)
     if not number > above:
         raise BadInput(field, value, f"must be above {above:g}", remedy)
     if number < least:
         raise BadInput(field, value, f"must be at least {least:g}", remedy)
+    if number > most:
+        raise BadInput(field, value, f"must be at most {most:g}", remedy)
     return number
 
 
 def whole(field: str, value: object, remedy: str, *, least: int = 1) -> int:
     """Return value as an int >= least, or raise BadInput; 5.0 counts as 5."""
     number = finite(field, value, remedy)
-    if number != math.floor(number):
+    if number != floor(number):
         raise BadInput(field, value, "not a whole number", remedy)
     if number < least:
         raise BadInput(field, value, f"must be at least {least}", remedy)
     return int(number)
+
+
+def check_field(noun: object, check: Callable[..., object], field: str, remedy: str, **limits: float) -> None:
+    """Replace a field of a frozen dataclass by what `finite` or `whole` makes of it; for its __post_init__."""
+    object.__setattr__(noun, field, check(field, getattr(noun, field), remedy, **limits))
 
 
 def nearest(word: str, names: Iterable[str]) -> str:

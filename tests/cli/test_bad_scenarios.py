@@ -197,6 +197,7 @@ def test_files_that_are_none(tmp_path: Path, capsys: pytest.CaptureFixture[str])
         ["--split", "1,b"],
         ["--split", "1"],
         ["--policy", "best"],
+        ["--policy=best"],
         ["--target", "0"],
         ["--nope"],
         ["--policy", "optimal", "--split", "1,2"],
@@ -204,10 +205,12 @@ def test_files_that_are_none(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     ids=" ".join,
 )
 def test_bad_options(options: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One line that names the option as it was typed."""
     (tmp_path / "good.toml").write_text(GOOD)
     with pytest.raises(SystemExit) as left:
         main(["plan", str(tmp_path / "good.toml"), *options])
     said = capsys.readouterr()
     assert left.value.code == 2
     assert said.err.count("\n") == 1
+    assert options[0].split("=")[0] in said.err
     assert said.out == ""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import deadheat as dh
+from deadheat.scheduling import SCHEDULES, Schedule, schedules
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "worked-example.toml"
 SHORT = ("--jobs", 40, "--replications", 4, "--seed", 3)
@@ -47,7 +49,8 @@ def test_the_first_scheme_is_what_simulate_gives(deadheat: Any) -> None:
 
 
 def test_the_product_of_all(deadheat: Any) -> None:
-    made = compare(deadheat, "--policies", "uniform,optimal", "--schedules", "static,top-up", "--redundancy", "1,1.1")
+    lists = ("--policies", "uniform,optimal", "--schedules", "static,top-up", "--redundancy", "1,1.1")
+    made = compare(deadheat, *lists, "--jobs", 6, "--replications", 2)  # top-up is followed event by event
     names = [scheme["name"] for scheme in made["schemes"]]
     assert len(set(names)) == 8
     assert made["baseline"] == names[0] == "uniform, static, Omega 1"
@@ -59,8 +62,46 @@ def test_the_product_of_all(deadheat: Any) -> None:
 
 
 def test_the_same_seed_the_same_output(deadheat: Any) -> None:
-    options = ("--schedules", "static,pull")
+    options = ("--schedules", "static,pull", "--policies", "optimal,uniform")
     assert compare(deadheat, *options) == compare(deadheat, *options)
+
+
+class Lonely(Schedule):
+    """The first worker does everything, as long as it has time."""
+
+    def opening(self, workers: Sequence[int], loads: Sequence[int], critical: int) -> dict[int, tuple[int, ...]]:
+        return {workers[0]: tuple(range(sum(loads)))}
+
+
+@pytest.fixture
+def lonely() -> Iterator[None]:
+    """A schedule of the user's own, known by name while the test runs."""
+    schedules.register("lonely", Lonely())
+    yield
+    del SCHEDULES._things["lonely"]
+
+
+def test_a_registered_schedule_is_known(deadheat: Any, lonely: None) -> None:
+    made = compare(deadheat, "--policies", "optimal", "--schedules", "static,lonely", "--jobs", 4, "--replications", 2)
+    static, own = made["schemes"]
+    assert own["name"] == "optimal, lonely"
+    # The first worker needs 50 times 0.05345 s and its comm for K results: 2.72 s an iteration, 50 iterations.
+    assert own["service"]["mean"] == pytest.approx(50 * (50 * 2_827_440 / 5.29e7 + 0.0481), rel=0.1)
+    assert own["forecast"] is None
+    assert static["forecast"] is not None
+    code, out, err = deadheat("simulate", EXAMPLE, *SHORT, "--schedule", "lonely", "--jobs", 4, "--json")
+    assert (code, err) == (0, "")
+    assert json.loads(out)["service"]["mean"] > 2 * static["service"]["mean"]
+
+
+def test_an_unknown_name_is_answered_with_the_option_and_the_nearest(deadheat: Any, lonely: None) -> None:
+    for option, name, answer in (
+        ("--schedules", "lonly", "no such schedule; did you mean 'lonely'?"),
+        ("--policies", "unifrm", "no such policy; did you mean 'uniform'?"),
+    ):
+        code, out, err = deadheat("compare", EXAMPLE, *SHORT, option, f"{name}")
+        assert (code, out) == (2, "")
+        assert err == f"deadheat: {option} = '{name}': {answer}\n"
 
 
 def test_a_table_for_people(deadheat: Any) -> None:

@@ -9,7 +9,10 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+
+from deadheat.jobs import in_series, result_of, synthetic_least_squares
 
 SCENARIO = """
 # three workers, a code, and a stream
@@ -87,9 +90,10 @@ class Tables(HTMLParser):
 
 def test_a_run_writes_all_it_is_asked_for(deadheat: Any, scenario: Path, tmp_path: Path) -> None:
     out, line, page = tmp_path / "jobs.csv", tmp_path / "tasks.json", tmp_path / "run.html"
+    events, save = tmp_path / "run.events", tmp_path / "weights.npz"
     code, said, err = deadheat(
-        *("run", str(scenario), "--emulate", "--json", "--seed", "3"),
-        *("--out", str(out), "--timeline", str(line), "--report", str(page)),
+        *("run", scenario, "--emulate", "--json", "--seed", 3, "--out", out, "--timeline", line, "--report", page),
+        *("--events", events, "--save", save),
     )
     assert code == 0, err
     made = json.loads(said)
@@ -104,20 +108,21 @@ def test_a_run_writes_all_it_is_asked_for(deadheat: Any, scenario: Path, tmp_pat
     assert made["intervals"]["stated"] >= 3
     with out.open(newline="") as file:
         assert len(list(csv.DictReader(file))) == 3
-    events = json.loads(line.read_text())["traceEvents"]
-    assert {e["args"]["name"] for e in events if e["ph"] == "M"} == {"slow", "fast", "far"}
-    assert sum(e["ph"] == "X" for e in events) >= 18 * 8
+    slices = json.loads(line.read_text())["traceEvents"]
+    assert {e["args"]["name"] for e in slices if e["ph"] == "M"} == {"slow", "fast", "far"}
+    assert sum(e["ph"] == "X" for e in slices) >= 18 * 8
     read = Tables()
     read.feed(page.read_text())
     assert read.drawings == 2
     assert read.rows >= 3 + 3
-    assert "emulated" in read.text
-
-
-def test_a_run_on_ray(deadheat: Any, scenario: Path, ray_cluster: None) -> None:
-    code, said, err = deadheat("run", str(scenario), "--engine", "ray", "--emulate", "--jobs", "1", "--json")
-    assert code == 0, err
-    assert json.loads(said)["engine"] == "ray"
+    for words in ("emulated", "purged work", "a unit of work", "comm", "range of one run", "95 % interval"):
+        assert words in read.text
+    with np.load(save) as saved:
+        assert list(saved) == ["job 1", "job 2", "job 3"]
+        job = synthetic_least_squares(10, 6)
+        for weights in saved.values():
+            np.testing.assert_allclose(weights, result_of(in_series(job)), atol=1e-9)
+    assert deadheat("replay", events)[0] == 0
 
 
 def test_people_see_tables(deadheat: Any, scenario: Path) -> None:
@@ -136,11 +141,11 @@ def test_a_job_of_ones_own(
         request.getfixturevalue("ray_cluster")
     file = tmp_path / "mine.py"
     file.write_text(JOB)
-    code, said, err = deadheat(
-        "run", str(scenario), "--engine", engine, "--job", f"{file}:job", "--jobs", "2", "--json"
-    )
+    job = ("--job", f"{file}:job", "--jobs", 2)
+    code, said, err = deadheat("run", scenario, "--engine", engine, *job, "--emulate", "--json")
     assert code == 0, err
-    assert json.loads(said)["jobs"] == 2
+    made = json.loads(said)
+    assert (made["jobs"], made["engine"]) == (2, engine)
 
 
 def test_a_job_that_fails_is_said_and_the_exit_code_tells(deadheat: Any, scenario: Path, tmp_path: Path) -> None:
@@ -170,11 +175,14 @@ def test_a_scenario_without_a_code_is_tuned_first(deadheat: Any, tmp_path: Path,
         (["--jobs", "0"], "--jobs = 0"),
         (["--job", "nowhere.py:job"], "there is no file"),
         (["--job", "nowhere"], "write FILE.py:NAME"),
-        (["--policy", "optmal"], "did you mean 'optimal'"),
-        (["--schedule", "pul"], "did you mean 'pull'"),
+        (["--job", "nowhere.py:job", "--jobs", "2"], "--job = "),
+        (["--policy", "optmal"], "--policy = 'optmal': no such policy; did you mean 'optimal'?"),
+        (["--schedule", "pul"], "--schedule = 'pul': no such schedule; did you mean 'pull'?"),
+        (["--events", "."], "--events = '.': is a folder; name a file"),
+        (["--events", "no/such/folder/events"], "--events = 'no/such/folder/events': its folder does not exist"),
         (["--out", "x.txt"], "unknown ending"),
         (["--report", "x.pdf"], "use .html"),
-        (["--address", "auto"], "of no use without Ray"),
+        (["--address", "auto"], "--address = 'auto': of no use without Ray"),
     ],
     ids=lambda value: "-".join(value) if isinstance(value, list) else "",
 )
@@ -209,7 +217,7 @@ def test_bad_tables_are_one_line(deadheat: Any, scenario: Path, old: str, new: s
 
 def test_a_probe_finds_the_emulated_speeds(deadheat: Any, scenario: Path, tmp_path: Path) -> None:
     out = tmp_path / "measured.toml"
-    code, said, err = deadheat("probe", str(scenario), "--emulate", "--seconds", "3", "--out", str(out), "--json")
+    code, said, err = deadheat("probe", str(scenario), "--emulate", "--seconds", "2", "--out", str(out), "--json")
     assert code == 0, err
     made = json.loads(said)
     truth = {"slow": (6e-3, 0.0), "fast": (2e-3, 1e-3), "far": (2e-3, 5e-3)}
@@ -237,7 +245,9 @@ def test_a_probe_without_a_file_prints_tables(deadheat: Any, tmp_path: Path) -> 
     ("options", "words"),
     [
         (["--seconds", "0"], "--seconds = 0"),
-        (["--workers", "0"], "workers = 0"),
+        (["--workers", "0"], "--workers = 0"),
+        (["--engine", "rey"], "--engine = 'rey': no such engine; did you mean 'ray'?"),
+        (["--job", "nowhere.py:job"], "--job = "),
         (["--emulate"], "name a scenario FILE"),
         (["--out", "workers.csv"], "use .toml"),
     ],

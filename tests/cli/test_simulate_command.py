@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import deadheat as dh
+from deadheat.simulation import replicate
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "worked-example.toml"
 SHORT = ("--jobs", 60, "--replications", 5)
@@ -39,7 +40,7 @@ def test_the_numbers_are_the_librarys(deadheat: Any) -> None:
 
     made = simulate(deadheat, *SHORT, "--seed", 3)
     split = dh.split(paper.cluster(), paper.spec())
-    sample = dh.replicate(lambda one: dh.simulate(paper.cluster(), split, paper.stream(), 60, seed=one), 3, 5)
+    sample = replicate(lambda one: dh.simulate(paper.cluster(), split, paper.stream(), 60, seed=one), 3, 5)
     assert made["delay"]["mean"] == pytest.approx(sample.delay.mean, rel=1e-6)  # means in the file are of 17 digits
     assert made["delay"]["p99"] == pytest.approx(sample.p99, rel=1e-6)
     expected = dh.forecast(paper.cluster(), split, paper.stream()).draw(60)
@@ -54,13 +55,12 @@ def test_the_scenarios_jobs_and_the_precision_wanted(deadheat: Any) -> None:
     assert (high - low) / 2 <= 0.02 * made["delay"]["mean"]
 
 
-def test_the_same_seed_the_same_output_from_two_processes() -> None:
-    command = [sys.executable, "-m", "deadheat", "simulate", str(EXAMPLE), *map(str, SHORT), "--json", "--seed"]
-    first, again, other = (
-        subprocess.run([*command, seed], capture_output=True, check=True).stdout for seed in ("5", "5", "6")
-    )
+def test_the_same_seed_the_same_output_from_two_processes(deadheat: Any) -> None:
+    command = [sys.executable, "-m", "deadheat", "simulate", str(EXAMPLE), *map(str, SHORT), "--json", "--seed", "5"]
+    first, again = (subprocess.run(command, capture_output=True, check=True).stdout for _ in range(2))
     assert first == again
-    assert json.loads(first)["delay"] != json.loads(other)["delay"]
+    assert json.loads(first) == simulate(deadheat, *SHORT, "--seed", 5)
+    assert json.loads(first)["delay"] != simulate(deadheat, *SHORT, "--seed", 6)["delay"]
 
 
 def test_the_seed_that_was_taken_gives_the_run_again(deadheat: Any) -> None:
@@ -80,7 +80,8 @@ def test_the_seed_that_was_taken_gives_the_run_again(deadheat: Any) -> None:
     ids=str,
 )
 def test_options_reach_the_simulator(deadheat: Any, options: list[str], service: float | None) -> None:
-    made, usual = simulate(deadheat, *SHORT, "--seed", 3, *options), simulate(deadheat, *SHORT, "--seed", 3)
+    short = ("--jobs", 10, "--replications", 2) if service is None else SHORT  # followed event by event
+    made, usual = simulate(deadheat, *short, "--seed", 3, *options), simulate(deadheat, *short, "--seed", 3)
     assert made["service"]["mean"] != usual["service"]["mean"]
     if service is None:
         assert made["forecast"] is None  # theory has none
@@ -162,11 +163,31 @@ def test_bad_options_are_one_line_and_exit_code_2(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_complaint_names_the_option_that_was_typed(deadheat: Any, tmp_path: Path) -> None:
-    _, _, err = deadheat(
-        "simulate", EXAMPLE, "--jobs", 4, "--replications", 2, "--timeline", tmp_path / "no" / "t.json"
-    )
-    assert "--timeline" in err
+@pytest.mark.parametrize(
+    ("typed", "words"),
+    [
+        (["--timeline", "no/t.json"], "--timeline = 'no/t.json': its folder does not exist"),
+        (["--schedule", "pul"], "--schedule = 'pul': no such schedule; did you mean 'pull'?"),
+        (["--policy=optmal"], "--policy = 'optmal': no such policy; did you mean 'optimal'?"),
+        (["--purge", "nevr"], "--purge = 'nevr': no such way to purge; did you mean 'never'?"),
+        (["--jobs", "0"], "--jobs = 0: must be at least 1"),
+        (["--seed", "-1"], "--seed = -1: "),
+        (["--schedule", "pull", "--purge", "never"], "--schedule = "),
+    ],
+    ids=str,
+)
+def test_a_complaint_names_the_option_that_was_typed(deadheat: Any, typed: list[str], words: str) -> None:
+    _, _, err = deadheat("simulate", EXAMPLE, "--jobs", 4, "--replications", 2, *typed)
+    assert err.startswith(f"deadheat: {words}")
+
+
+def test_a_simulation_needs_no_bounds(deadheat: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def wasted(*arguments: object, **options: object) -> None:
+        raise AssertionError("a bound is computed that nobody sees")
+
+    for name in ("lower_bound", "genie_bound", "recruit", "reasons"):
+        monkeypatch.setattr(sys.modules["deadheat.tuning.plan"], name, wasted)
+    assert simulate(deadheat, *SHORT, "--seed", 3)["forecast"]["mean"] > 0
 
 
 @pytest.mark.parametrize("option", ["--out", "--timeline"])

@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 import deadheat as dh
-from deadheat.cli.files import read_scenario
-from deadheat.coding import FAMILIES
-from deadheat.coding.shape import KINDS
+from deadheat.cli.scenario_file import read_scenario
+from deadheat.coding import FAMILIES, KINDS
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 GOOD = """
@@ -350,22 +349,22 @@ REFUSED = {  # what is changed in the file: (old, new, words that the message mu
     ),
     "shared_chunks negative": (
         "[search]",
-        "[code]\ncritical = 5\nlead = -1\n[search]",
+        "[code]\ncritical = 5\nshared_chunks = -1\n[search]",
         ["code.shared_chunks = -1", "at least 0"],
     ),
     "shared_chunks not whole": (
         "[search]",
-        "[code]\ncritical = 5\nlead = 1.5\n[search]",
+        "[code]\ncritical = 5\nshared_chunks = 1.5\n[search]",
         ["code.shared_chunks = 1.5", "whole"],
     ),
     "seconds_per_task negative": (
         "[search]",
-        "[code]\ncritical = 5\ntoll = -1\n[search]",
+        "[code]\ncritical = 5\nseconds_per_task = -1\n[search]",
         ["code.seconds_per_task = -1", "at least 0"],
     ),
     "seconds_per_task a text": (
         "[search]",
-        '[code]\ncritical = 5\ntoll = "x"\n[search]',
+        '[code]\ncritical = 5\nseconds_per_task = "x"\n[search]',
         ["code.seconds_per_task = 'x'", "not a number"],
     ),
     "table misspelt": ("[workload]", "[workloads]", ["workloads", "did you mean 'workload'?"]),
@@ -413,10 +412,10 @@ def test_without_code_and_workload_a_code_is_missing(deadheat: Any, tmp_path: Pa
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--families", "cyclc"], ["did you mean 'cyclic'?"]),
+        (["--families", "cyclc"], ["--families = 'cyclc': no such family of codes; did you mean 'cyclic'?"]),
         (["--families", "mds"], ["not for gradient work"]),
         (["--families", ","], ["--families", "empty"]),
-        (["--schedules", "pul"], ["did you mean 'pull'?"]),
+        (["--schedules", "pul"], ["--schedules = 'pul': no such schedule; did you mean 'pull'?"]),
         (["--schedules", ""], ["--schedules", "empty"]),
         (["--top", "0"], ["--top = 0"]),
         (["--top", "many"], ["--top"]),

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
-
-from numpy.typing import NDArray
 
 from deadheat.jobs.sources import NpyFiles
-
-Array = NDArray[Any]
+from deadheat.model import AnyArray
 
 
 class Recorded:
@@ -23,7 +19,7 @@ class Recorded:
     def shape(self) -> tuple[int, int]:
         return self.source.shape
 
-    def read(self, first: int, last: int) -> tuple[Array, Array]:
+    def read(self, first: int, last: int) -> tuple[AnyArray, AnyArray]:
         with Path(self.place).open("a") as file:
             file.write(f"{os.getpid()}\n")
         return self.source.read(first, last)

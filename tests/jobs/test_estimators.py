@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV
@@ -15,9 +12,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 import deadheat as dh
-from deadheat.jobs.estimators import LinearRegressor, LogisticClassifier
+from deadheat.model import AnyArray as Array
+from deadheat.sklearn import LinearRegressor, LogisticClassifier
 
-Array = NDArray[Any]
 KINDS = {"linear": LinearRegressor, "logistic": LogisticClassifier}
 
 
@@ -102,7 +99,7 @@ def test_settings_that_cannot_be_meant_are_said_at_the_fit() -> None:
 
 
 def test_they_are_at_the_door() -> None:
-    assert dh.LinearRegressor is LinearRegressor
-    assert dh.LogisticClassifier is LogisticClassifier
+    assert dh.sklearn.LinearRegressor is LinearRegressor
+    assert dh.sklearn.LogisticClassifier is LogisticClassifier
     with pytest.raises(AttributeError, match="TreeRegressor"):
-        _ = dh.TreeRegressor
+        _ = dh.sklearn.TreeRegressor  # type: ignore[attr-defined]

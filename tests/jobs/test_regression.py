@@ -11,20 +11,20 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from numpy.typing import NDArray
 from recorded_rows import Recorded
 from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression
 
 import deadheat as dh
+from deadheat.jobs import in_series, synthetic_least_squares
 from deadheat.jobs.losses import LeastSquares, Logistic, Loss, Softmax
-from deadheat.jobs.regression import Fit, least_squares, logistic, seen, softmax
+from deadheat.jobs.optimizers import Adam, Descent, Lbfgs, step_named
+from deadheat.jobs.regression import Fit, least_squares, logistic, softmax, weights_of
 from deadheat.jobs.sources import Arrays, Chunk, NpyFiles, ParquetFile, Rows, arrays, cut, source_of
-from deadheat.jobs.steps import Adam, Descent, Lbfgs, step_named
-from deadheat.runtime.job import Job
-from deadheat.runtime.runs import run
+from deadheat.model import AnyArray as Array
+from deadheat.runtime import Job, run
+from deadheat.scheduling import Token
 
-Array = NDArray[Any]
 TWO = dh.Cluster.from_columns([1e-3] * 2, 1e-4)
 
 
@@ -45,7 +45,9 @@ def alone(job: Job) -> Fit:
     state = job.start
     for iteration in range(job.iterations):
         parts = [chunk.load() if isinstance(chunk, Rows) else chunk for chunk in job.chunks]
-        state = job.step(state, np.sum([job.compute(seen(state), part) for part in parts], axis=0), iteration)
+        wanted = Token(lambda: False, iteration)
+        total = np.sum([job.compute(weights_of(state), part, wanted) for part in parts], axis=0)
+        state = job.step(state, total, iteration)
         if isinstance(state, dh.Converged):
             return state.state  # type: ignore[no-any-return]
     assert isinstance(state, Fit)
@@ -142,6 +144,31 @@ def test_a_sample_comes_near() -> None:
     ways: dict[str, Any] = {"step": "descent", "rate": 0.05, "iterations": 600, "tolerance": 0.0}
     fit = alone(least_squares(arrays(*table()), chunks=20, sample=0.5, l2=0.1, **ways))
     assert np.abs(fit.weights - optimum(0.1)).max() < 0.05
+
+
+def test_a_series_is_a_loop_over_the_chunks(tmp_path: Path) -> None:
+    """Of arrays, of files that are read on the way, and of a sample that is another one in each iteration."""
+    sample: dict[str, Any] = {"step": "descent", "rate": 0.05, "sample": 0.5}
+    for ways, source in (({}, arrays(*table())), ({}, files(tmp_path)["npy"]), (sample, arrays(*table()))):
+        job = least_squares(source, chunks=20, iterations=15, tolerance=0.0, **ways)
+        fit = in_series(job)
+        assert isinstance(fit, Fit)
+        assert np.abs(fit.weights - alone(job).weights).max() < 1e-12
+        assert len(fit.losses) == 15
+
+
+def test_synthetic_data_has_its_optimum() -> None:
+    """Gradient descent at half the longest step that converges: the weights are those of numpy's least squares."""
+    job = synthetic_least_squares(chunks=11, iterations=60, rows=1100, columns=5, seed=3, name="synthetic")
+    fit = in_series(job)
+    x = np.concatenate([chunk[1] for chunk in job.chunks])
+    y = np.concatenate([chunk[2] for chunk in job.chunks])
+    assert (x.shape, len(job.chunks), job.name) == ((1100, 5), 11, "synthetic")
+    assert np.abs(fit.weights - np.linalg.lstsq(x, y)[0]).max() < 1e-6
+    assert fit.loss == pytest.approx(0.005, rel=0.1)  # half the square of the noise, 0.1
+    again, other = (synthetic_least_squares(11, 1, 1100, 5, seed=seed).chunks[0][1] for seed in (3, 4))
+    assert np.array_equal(again, job.chunks[0][1])
+    assert not np.array_equal(other, again)
 
 
 @pytest.mark.parametrize("name", ["lbfgs", "momentum", "adam"])

@@ -9,22 +9,19 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.jobs.rollouts import FirstOf, Rollouts, RolloutWork, redundancy_for
-from deadheat.runtime.work import Token
+from deadheat.jobs import Rollouts, in_series, redundancy_for
+from deadheat.jobs.rollouts import FirstOf, RolloutProgram
+from deadheat.scheduling import Token
 
-
-@pytest.fixture(params=["local", "ray"])
-def engine(request: pytest.FixtureRequest) -> str:
-    if request.param == "ray":
-        request.getfixturevalue("ray_cluster")
-    return str(request.param)
+WANTED, LATE = Token(lambda: False), Token(lambda: True)
 
 
 def noisy(place: float, seed: int) -> Any:
     return 2 * (place - 2.0) + 0.1 * np.random.default_rng(seed).normal()
 
 
-def test_any_k_samples_make_a_step(engine: str) -> None:
+def test_any_k_samples_make_a_step() -> None:
+    """On Ray too: test_jobs_on_ray.py."""
     seen: list[int] = []
 
     def step(place: float, slopes: Any, iteration: int) -> float:
@@ -32,11 +29,27 @@ def test_any_k_samples_make_a_step(engine: str) -> None:
         return float(place - 0.2 * slopes.mean())
 
     job = Rollouts(noisy, 10.0, step, iterations=30, critical=6, total=9)
-    done = dh.run(job, workers=3, engine=engine).wait().deliveries[0]
+    done = dh.run(job, workers=3).wait().deliveries[0]
     assert done.error is None
-    assert done.state.state == pytest.approx(2.0, abs=0.2)
+    assert done.state == pytest.approx(2.0, abs=0.2)
     assert len(seen) == 30
     assert min(seen) >= 6
+
+
+def test_the_state_is_the_users_own() -> None:
+    """Of any type: workers sample from it as it is, and the step gets it back."""
+
+    def sample(state: dict[str, float], seed: int) -> Any:
+        return np.array([state["place"], state["steps"]])
+
+    def step(state: dict[str, float], samples: Any, iteration: int) -> Any:
+        assert samples.tolist() == [[state["place"], state["steps"]]] * len(samples)
+        assert state["steps"] == iteration
+        new = {"place": state["place"] / 2, "steps": state["steps"] + 1}
+        return dh.Converged(new) if new["place"] < 1 else new
+
+    job = Rollouts(sample, {"place": 8.0, "steps": 0}, step, iterations=30, critical=2, total=3)
+    assert dh.run(job, workers=2).state == in_series(job) == {"place": 0.5, "steps": 4}
 
 
 def test_a_slow_sample_is_not_waited_for() -> None:
@@ -55,14 +68,18 @@ def test_a_slow_sample_is_not_waited_for() -> None:
     assert time.perf_counter() - began < 9
 
 
+def program_of(sample: Any, **settings: Any) -> RolloutProgram:
+    return RolloutProgram(Rollouts(sample, None, lambda s, x, i: s, iterations=3, critical=2, total=3, **settings))
+
+
 def test_late_samples_are_recycled_where_asked_for() -> None:
     for recycle, expected in ((True, 1.0), (False, 2.0)):
-        work = RolloutWork(lambda state, seed: np.array([state]), 0, recycle)
-        work.begin((1.0, 0))
-        work.run(0, Token(lambda: True))  # ends too late
-        work.begin((2.0, 1))
-        assert work.run(0, Token(lambda: False))[0] == expected
-        assert work.run(1, Token(lambda: False))[0] == 2.0
+        program = program_of(lambda state, seed: np.array([state]), recycle=recycle)
+        program.begin(1.0, 0)
+        program.run(0, LATE)
+        program.begin(2.0, 1)
+        assert program.run(0, WANTED)[0] == expected
+        assert program.run(1, WANTED)[0] == 2.0
 
 
 def test_the_code_takes_what_comes() -> None:
@@ -75,11 +92,11 @@ def test_the_code_takes_what_comes() -> None:
 def test_seeds_are_fresh_and_repeatable() -> None:
     drawn: list[list[int]] = []
     for _ in range(2):
-        work = RolloutWork(lambda state, seed: np.array([seed]), 7, False)
+        program = program_of(lambda state, seed: np.array([seed]), seed=7)
         seeds = []
         for iteration in range(3):
-            work.begin((None, iteration))
-            seeds += [int(work.run(task, Token(lambda: False))[0]) for task in range(3)]
+            program.begin(None, iteration)
+            seeds += [int(program.run(task, WANTED)[0]) for task in range(3)]
         drawn.append(seeds)
     assert drawn[0] == drawn[1]
     assert len(set(drawn[0])) == 9

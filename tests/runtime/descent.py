@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from deadheat.runtime.job import Job
+from deadheat.model import Array
+from deadheat.runtime import Job
 
-Array = NDArray[np.float64]
 ROWS, COLUMNS = 1100, 8
 
 
@@ -28,10 +27,11 @@ def data() -> tuple[Array, Array]:
     return x, x @ rng.normal(size=COLUMNS)
 
 
-def descent(chunks: int, iterations: int, name: str = "") -> Job:
+def descent(chunks: int, iterations: int, name: str = "", compute: Any = gradient, step: Any = step) -> Job:
+    """A job of so many chunks; compute and step may be others for once."""
     x, y = data()
-    pieces: list[Any] = [(x[i::chunks], y[i::chunks]) for i in range(chunks)]
-    return Job(pieces, gradient, np.zeros(COLUMNS), step, iterations, name)
+    parts: list[Any] = [(x[i::chunks], y[i::chunks]) for i in range(chunks)]
+    return Job(parts, compute, np.zeros(COLUMNS), step, iterations, name)
 
 
 def serial(iterations: int) -> Array:
@@ -40,3 +40,8 @@ def serial(iterations: int) -> Array:
     for i in range(iterations):
         w = step(w, gradient(w, (x, y)), i)
     return w
+
+
+def off(state: Array, iterations: int) -> float:
+    """How far a state is from that of a serial run."""
+    return float(np.abs(state - serial(iterations)).max())

@@ -1,154 +1,53 @@
-"""Real runs on emulated workers, on local processes and on Ray: the right answer, in the time foretold."""
+"""Real runs on local processes and on Ray: the right answer, whatever the code, the schedule and the functions are."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
-import textwrap
+import functools
 import time
-from pathlib import Path
 from typing import Any
 
+import each_engine
 import numpy as np
 import pytest
-from descent import COLUMNS, descent, gradient, serial, step
+from descent import descent, gradient, off, serial, step
+from each_engine import TRIO
 
 import deadheat as dh
 from deadheat.paper import worked_example
-from deadheat.runtime.driver import Converged, JobFailed
-from deadheat.runtime.job import Job
-from deadheat.runtime.messages import Assign, Deliver, Finished, Resolve
-from deadheat.runtime.pools import Pool
-from deadheat.runtime.runs import Run, run
+from deadheat.runtime import Converged, Job, Pool, Run, in_series, run
+from deadheat.runtime.record import Record
 
+engine, pool = each_engine.engine, each_engine.pool
 SCALE = 7.587  # of the worked example's times: an iteration takes 0.1 s instead of 0.7587
 CODE = dh.codes.cyclic(55, 5)
 WORK = 2827440 / CODE.cost.work  # so that a task has the worked example's work
-
-
-@pytest.fixture(params=["local", "ray"])
-def engine(request: pytest.FixtureRequest) -> str:
-    """Every test on both."""
-    if request.param == "ray":
-        request.getfixturevalue("ray_cluster")
-    return str(request.param)
+PATIENCE = 60.0
 
 
 def workers() -> dh.Cluster:
-    given = worked_example.cluster()
-    return dh.Cluster([dh.Worker(w.mean / SCALE, w.std / SCALE, w.comm / SCALE, w.name) for w in given])
+    example = worked_example.cluster()
+    return dh.Cluster([dh.Worker(w.mean / SCALE, w.std / SCALE, w.comm / SCALE, w.name) for w in example])
 
 
 def emulated(engine: str, policy: str, iterations: int, **more: Any) -> Run:
-    cluster = workers()
     return run(
-        descent(55, iterations), cluster, CODE, engine, policy=policy, work=WORK, emulate=True, adapt=False, **more
+        descent(55, iterations), workers(), CODE, engine, policy=policy, work=WORK, emulate=True, adapt=False, **more
     )
 
 
-@pytest.mark.parametrize("policy", ["optimal", "uniform"])
-def test_emulated_workers_bring_the_right_answer(engine: str, policy: str) -> None:
+def test_emulated_workers_bring_the_right_answer(engine: str) -> None:
     """How long it takes is measured in benchmarks/bench_runs.py."""
-    done = emulated(engine, policy, 5, seed=1).wait()
-    assert np.abs(done.deliveries[0].state - serial(5)).max() < 1e-9
+    done = emulated(engine, "optimal", 5, seed=1).wait()
+    assert off(done.deliveries[0].state, 5) < 1e-9
     assert len(done.record.iterations) == 5
     assert min(done.record.iterations) > min(workers().comm)
 
 
-class KillAt:
-    """Kills a worker at a moment of the run."""
-
-    def __init__(self, moment: str, worker: int = 1) -> None:
-        self.moment, self.worker, self.engine = moment, worker, None
-        self.seen, self.killed = 0, False
-
-    def __call__(self, news: object, at: float) -> None:
-        if self.killed or self.engine is None:
-            return
-        match self.moment, news:
-            case "before its first task", Assign(worker=self.worker):
-                self.kill()
-            case "between tasks", Finished(worker=self.worker):
-                self.seen += 1
-                if self.seen == 2:
-                    self.kill()
-            case "at the K-th result", Resolve():
-                self.kill()
-
-    def kill(self) -> None:
-        self.killed = True
-        self.engine.kill(self.worker)  # type: ignore[attr-defined]
-
-
-@pytest.mark.parametrize("moment", ["before its first task", "between tasks", "at the K-th result"])
-@pytest.mark.parametrize("code", [None, CODE], ids=["uncoded", "coded"])
-def test_a_worker_that_is_killed_costs_no_job(engine: str, moment: str, code: dh.Code | None) -> None:
-    cut = KillAt(moment)
-    cluster = dh.Cluster.from_columns([1e-3] * 3, 1e-4)
-    under_way = run(descent(55, 8), cluster, code, engine, adapt=False, listeners=[cut])
-    cut.engine = under_way.driver.engine  # type: ignore[assignment]
-    under_way.wait()
-    assert cut.killed
-    (done,) = under_way.deliveries
-    assert done.error is None
-    assert done.iterations == 8
-    assert np.abs(done.state - serial(8)).max() < 1e-9
-
-
-def test_a_worker_that_is_killed_while_idle(engine: str) -> None:
-    killed: list[float] = []
-
-    def after_the_first(news: object, at: float) -> None:
-        if isinstance(news, Deliver) and not killed:
-            killed.append(at)
-            under_way.driver.engine.kill(0)  # type: ignore[attr-defined]
-
-    jobs = [descent(12, 4, "first"), descent(12, 4, "second")]
-    under_way = run(jobs, workers=2, engine=engine, arrivals=[0.0, 2.0], listeners=[after_the_first])
-    first, second = under_way.wait().deliveries
-    assert killed
-    assert (first.name, second.name) == ("first", "second")
-    for done in (first, second):
-        assert done.error is None
-        assert np.abs(done.state - serial(4)).max() < 1e-9
-
-
-def broken(w: Any, chunk: Any) -> Any:
-    raise ValueError("a bad chunk")
-
-
-def not_a_number(w: Any, chunk: Any) -> Any:
-    return np.full(COLUMNS, np.nan)
-
-
-def test_a_job_that_fails_says_why_and_the_next_goes_on(engine: str) -> None:
-    good = descent(6, 3, "good")
-    bad = Job(good.chunks, broken, good.start, step, 3, "bad")
-    first, second = run([bad, good], workers=2, engine=engine).wait().deliveries
-    assert first.error is not None
-    assert "ValueError: a bad chunk" in first.error
-    assert second.error is None
-    assert np.abs(second.state - serial(3)).max() < 1e-9
-
-
-def test_results_that_are_not_finite_never_become_an_answer(engine: str) -> None:
-    given = descent(6, 3)
-    bad = Job(given.chunks, not_a_number, given.start, step, 3)
-    (done,) = run(bad, workers=2, engine=engine).wait().deliveries
-    assert done.error is not None
-    assert np.array_equal(done.state, np.zeros(COLUMNS))  # no step was made with them
-
-
-def stop_after_three(w: Any, total: Any, iteration: int) -> Any:
-    new = step(w, total, iteration)
-    return Converged(new) if iteration == 2 else new
-
-
-def test_a_job_may_converge_early(engine: str) -> None:
-    given = descent(6, 50)
-    (done,) = run(Job(given.chunks, gradient, given.start, stop_after_three, 50), workers=2, engine=engine)
-    assert done.iterations == 3
-    assert np.abs(done.state - serial(3)).max() < 1e-12
+def test_emulated_workers_with_equal_loads_bring_the_right_answer() -> None:
+    done = emulated("local", "uniform", 5, seed=1).wait()
+    assert off(done.deliveries[0].state, 5) < 1e-9
+    assert [report.load for report in done.reports] == [11] * 5
+    assert min(done.record.iterations) > min(workers().comm)
 
 
 def slow_but_polite(w: Any, chunk: Any, token: Any) -> Any:
@@ -158,67 +57,44 @@ def slow_but_polite(w: Any, chunk: Any, token: Any) -> Any:
     return gradient(w, chunk)
 
 
-def test_purging_reaches_into_a_task(engine: str) -> None:
-    given = descent(12, 5)
-    job = Job(given.chunks, slow_but_polite, given.start, step, 5)
-    done = run(job, workers=3, code=dh.codes.cyclic(12, 4), engine=engine).wait()
-    assert np.abs(done.state - serial(5)).max() < 1e-9
-    assert sum(done.record.purged.values()) > 0
+def test_purging_reaches_into_a_task(pool: Pool) -> None:
+    record = Record()
+    pool._driver.listeners.append(record)
+    done = pool.submit(descent(12, 5, compute=slow_but_polite), dh.codes.cyclic(12, 4)).result(PATIENCE)
+    pool._driver.listeners.remove(record)
+    assert off(done.state, 5) < 1e-9
+    assert sum(record.purged.values()) > 0
 
 
-def test_a_pool_takes_jobs_like_concurrent_futures() -> None:
-    with Pool(workers=2) as pool:
-        futures = [pool.submit(descent(6, k)) for k in (1, 2, 3)]
-        given = descent(6, 2)
-        failing = pool.submit(Job(given.chunks, broken, given.start, step, 2, "bad"))
-        for k, future in zip((1, 2, 3), futures, strict=True):
-            assert np.abs(future.result(timeout=60).state - serial(k)).max() < 1e-9
-        with pytest.raises(JobFailed, match=r"bad: .*a bad chunk"):
-            failing.result(timeout=60)
+CODES = [dh.codes.cyclic(12, 3), None, dh.codes.fractional_repetition(12, 2), dh.codes.cyclic(6, 1, reuse=True)]
 
 
-def test_a_killed_master_goes_on_from_its_checkpoints(tmp_path: Path) -> None:
-    script = textwrap.dedent(f"""
-        import sys, time
-        sys.path.insert(0, {str(Path(__file__).parent)!r})
-        from descent import descent, gradient
-        from deadheat.runtime.job import Job
-        from deadheat.runtime.runs import run
-        import descent as d
+def test_jobs_of_different_codes_in_one_pool(pool: Pool) -> None:
+    futures = [pool.submit(descent(12, 4, f"job {n}"), code) for n, code in enumerate(CODES)]
+    for number, future in enumerate(futures):
+        done = future.result(PATIENCE)
+        assert done.name == f"job {number}"
+        assert off(done.state, 4) < 1e-9
 
-        def step(w, total, iteration):
-            time.sleep(0.05)
-            print(iteration, flush=True)
-            return d.step(w, total, iteration)
 
-        if __name__ == "__main__":
-            made = [descent(6, 10, name) for name in ("a", "b")]
-            jobs = [Job(j.chunks, gradient, j.start, step, 10, j.name) for j in made]
-            run(jobs, workers=2, checkpoint=sys.argv[1]).wait()
-    """)
-    file = tmp_path / "master.py"
-    file.write_text(script)
-    folder = tmp_path / "saved"
-    master = subprocess.Popen([sys.executable, str(file), str(folder)], stdout=subprocess.PIPE, text=True)
-    assert master.stdout is not None
-    for _ in range(14):  # into the second job
-        master.stdout.readline()
-    master.kill()
-    master.wait()
-    jobs = [descent(6, 10, name) for name in ("a", "b")]
-    steps: list[int] = []
+def test_jobs_of_different_codes_in_one_stream() -> None:
+    jobs = [descent(12, 4, f"job {n}") for n in range(len(CODES))]
+    done = run(jobs, TRIO, CODES).wait()
+    assert [d.name for d in done.deliveries] == ["job 0", "job 1", "job 2", "job 3"]
+    for delivery in done.deliveries:
+        assert delivery.error is None
+        assert off(delivery.state, 4) < 1e-9
+    assert len(done.outcome.compared) == 3
 
-    def counted(w: Any, total: Any, iteration: int) -> Any:
-        steps.append(iteration)
-        return step(w, total, iteration)
 
-    again = [Job(j.chunks, gradient, j.start, counted, 10, j.name) for j in jobs]
-    first, second = run(again, workers=2, checkpoint=folder).wait().deliveries
-    for done in (first, second):
-        assert done.iterations == 10
-        assert np.abs(done.state - serial(10)).max() < 1e-12
-    assert 0 < len(steps) <= 8  # the first job and the begun half of the second were not done again
-    master.stdout.close()
+SCHEDULES = [("local", name) for name in ("static", "pull", "top-up", "duplicates", "speculative")]
+
+
+@pytest.mark.parametrize(("engine", "schedule"), [*SCHEDULES, ("ray", "top-up")], indirect=["engine"])
+def test_every_schedule_brings_the_same_answer(engine: str, schedule: str) -> None:
+    """On Ray one that sends tasks one by one; static is what the other tests run there."""
+    done = run(descent(12, 5), TRIO, dh.codes.cyclic(12, 3), engine, schedule=schedule)
+    assert off(done.state, 5) < 1e-9
 
 
 def test_the_trace_has_every_job_and_task() -> None:
@@ -231,18 +107,109 @@ def test_the_trace_has_every_job_and_task() -> None:
     assert (trace.timeline.end >= trace.timeline.begin).all()
 
 
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [
-        ({"engine": "rey"}, "did you mean 'ray'"),
-        ({"schedule": "statc"}, "did you mean 'static'"),
-        ({"code": dh.codes.mds(4, 5)}, "a Job is a sum over chunks"),
-        ({"code": dh.codes.cyclic(20, 3)}, "needs 20"),
-        ({"emulate": True}, "nothing to emulate"),
-        ({"workers": 0}, "workers = 0"),
-    ],
-    ids=["engine", "schedule", "linear", "chunks", "emulate", "workers"],
-)
-def test_what_cannot_be_meant_is_refused(given: dict[str, Any], words: str) -> None:
-    with pytest.raises(dh.BadInput, match=words):
-        run(descent(6, 2), **given)
+# What jobs may be
+
+
+def stop_after_three(w: Any, total: Any, iteration: int) -> Any:
+    new = step(w, total, iteration)
+    return Converged(new) if iteration == 2 else new
+
+
+def test_a_job_may_converge_early(pool: Pool) -> None:
+    done = pool.submit(descent(6, 50, step=stop_after_three)).result(PATIENCE)
+    assert done.iterations == 3
+    assert off(done.state, 3) < 1e-12
+
+
+class Model:
+    """A state of a class of one's own."""
+
+    def __init__(self, weights: Any, steps: int = 0) -> None:
+        self.weights, self.steps = weights, steps
+
+
+def test_lambdas_closures_and_classes_reach_the_workers(pool: Pool) -> None:
+    by = np.full(3, 10.0)
+
+    class Inner(Model):
+        pass
+
+    jobs = [
+        Job([1.0, 2.0], lambda state, chunk: chunk * by + state, np.zeros(3), lambda s, total, i: total, 2),
+        Job(
+            [np.ones(3), np.ones(3)],
+            lambda model, chunk: Inner(chunk).weights + model.weights,
+            Inner(np.zeros(3)),
+            lambda model, total, i: Inner(model.weights + total, model.steps + 1),
+            2,
+        ),
+        Job(
+            [np.ones(30_000), np.ones(30_000)],
+            lambda model, chunk: chunk + model.weights,
+            Model(np.zeros(30_000)),
+            lambda model, total, i: Model(model.weights + total, model.steps + 1),
+            2,
+        ),
+    ]
+    first, second, third = (future.result(PATIENCE) for future in map(pool.submit, jobs))
+    assert first.state.tolist() == [90.0] * 3  # 30, then 2 x 30 + 30
+    assert isinstance(second.state, Inner)
+    assert (second.state.weights.tolist(), second.state.steps) == ([8.0] * 3, 2)
+    assert (third.state.weights == 8.0).all()
+
+
+def test_a_task_knows_its_iteration(pool: Pool) -> None:
+    def compute(state: Any, chunk: float, token: Any) -> Any:
+        return np.array([float(token.iteration)])
+
+    def collect(state: Any, total: Any, iteration: int) -> Any:
+        return [*state, float(total[0])]
+
+    done = pool.submit(Job([0.0, 0.0], compute, [], collect, 4)).result(PATIENCE)
+    assert done.state == [0.0, 2.0, 4.0, 6.0]
+
+
+def test_workers_see_what_share_gives_them(pool: Pool) -> None:
+    """The state holds what cannot travel; share is asked once per iteration, not once per worker."""
+    calls: list[int] = []
+
+    def share(state: Any) -> Any:
+        calls.append(state["step"])
+        return state["w"]
+
+    def onward(state: Any, total: Any, iteration: int) -> Any:
+        return {"w": step(state["w"], total, iteration), "step": iteration + 1, "secret": lambda: 0}
+
+    job = descent(12, 4)
+    start = {"w": job.start, "step": 0, "secret": lambda: 0}
+    done = pool.submit(Job(job.chunks, gradient, start, onward, 4, share=share)).result(PATIENCE)
+    assert off(done.state["w"], 4) < 1e-9
+    assert calls == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("how", ["keyword", "default"])
+def test_only_a_third_argument_that_is_asked_for_is_a_token(pool: Pool, how: str) -> None:
+    def scaled(state: Any, chunk: float, scale: float) -> float:
+        return scale * chunk
+
+    compute = functools.partial(scaled, scale=2.0) if how == "keyword" else lambda s, chunk, scale=2.0: scale * chunk
+    done = pool.submit(Job([1.0, 2.0], compute, 0.0, lambda s, total, i: float(total), 1)).result(PATIENCE)
+    assert done.state == 6.0
+
+
+def test_in_series_is_what_every_run_agrees_with(pool: Pool) -> None:
+    """Also for a job that shares a part of its state, wants a token and converges early."""
+
+    def compute(weights: Any, chunk: Any, token: Any) -> Any:
+        return gradient(weights, chunk) * (1 + token.iteration)
+
+    def onward(state: Any, total: Any, iteration: int) -> Any:
+        new = {"w": step(state["w"], total, iteration)}
+        return Converged(new) if iteration == 4 else new
+
+    plain = descent(12, 50)
+    job = Job(plain.chunks, compute, {"w": plain.start}, onward, 50, share=lambda state: state["w"])
+    alone = in_series(job)
+    assert np.abs(alone["w"] - serial(5)).max() > 1e-3  # the iterations' weights matter
+    assert np.abs(pool.submit(job).result(PATIENCE).state["w"] - alone["w"]).max() < 1e-12
+    assert np.abs(in_series(descent(12, 5)) - serial(5)).max() < 1e-12

@@ -7,16 +7,17 @@ import pytest
 from descent import descent, serial
 
 import deadheat as dh
+from deadheat.coding import Code
 from deadheat.model import Switching
 from deadheat.paper import worked_example
-from deadheat.runtime.engines.virtual import VirtualEngine
-from deadheat.runtime.runs import Run, run
+from deadheat.runtime import Run, run
+from deadheat.simulation import VirtualEngine
 
 JOBS, ITERATIONS = 12, 6
 STREAM = dh.Stream.poisson(0.15, ITERATIONS)
 
 
-def on_sampled_time(code: dh.Code, policy: str, seed: int, condition: Switching | None = None) -> tuple[Run, dh.Trace]:
+def on_sampled_time(code: Code, policy: str, seed: int, condition: Switching | None = None) -> tuple[Run, dh.Trace]:
     """A run on the virtual engine, and the simulator's trace of the same draws."""
     cluster = worked_example.cluster()
     work = 2827440.0
@@ -38,7 +39,7 @@ def on_sampled_time(code: dh.Code, policy: str, seed: int, condition: Switching 
     [dh.codes.cyclic(55, 5, reuse=True), dh.codes.cyclic(55, 5), dh.codes.uncoded(50)],
     ids=["reuse", "no-reuse", "uncoded"],
 )
-def test_agrees_with_the_simulator(code: dh.Code, policy: str, seed: int) -> None:
+def test_agrees_with_the_simulator(code: Code, policy: str, seed: int) -> None:
     done, expected = on_sampled_time(code, policy, seed)
     for ours, theirs in ((done.trace.service, expected.service), (done.trace.delay, expected.delay)):
         assert np.abs(ours / theirs - 1).max() < 1e-12

@@ -57,7 +57,7 @@ def test_master_event_loop_and_fast_path_agree(name: str, place: str, policy: st
     events = event_by_event(schedule, batch)
     np.testing.assert_allclose(by_master(cluster, code, split, schedule, 5), events, rtol=1e-12)
     fast = schedule.lengths(batch)
-    assert (fast is None) == (name in ("top-up", "duplicates", "speculative"))
+    assert (fast is None) == (name == "speculative")
     if fast is not None:
         np.testing.assert_allclose(fast, events, rtol=1e-12)
 

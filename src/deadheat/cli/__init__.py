@@ -22,7 +22,10 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions
 for command in (demo, plan, simulate, compare, tune, codes, run, replay, probe, reproduce):
     app.command()(command)
 
-OPTIONS = {"kind": "engine", "job.python": "job", "search.families": "families", "search.schedules": "schedules"}
+OPTIONS = {  # by the setting that they change, where they are not named like it
+    "kind": "engine", "ratio": "split", "job.python": "job", "search.families": "families",
+    "search.schedules": "schedules",
+}  # fmt: skip
 
 
 @app.callback(invoke_without_command=True)

@@ -1,13 +1,15 @@
-"""Arguments and options that several commands share, and how they are read from text."""
+"""Arguments and options that several commands share: how they are read from text, and what `--json` prints."""
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from deadheat import __version__
 from deadheat.errors import BadInput, finite, nearest
 from deadheat.planning import POLICIES
+from deadheat.reporting import to_json
 from deadheat.scheduling import SCHEDULES
 from deadheat.simulation import Purge
 
@@ -32,6 +34,11 @@ JobsFile = Annotated[Path | None, typer.Option(help="Write a run's jobs to .csv,
 TasksFile = Annotated[Path | None, typer.Option(help="Write every task of a run; .json is a Chrome trace.")]
 FigureFile = Annotated[Path | None, typer.Option(help="Draw it to .png, .svg or .pdf.")]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
+
+
+def print_json(content: dict[str, Any]) -> None:
+    """Print one object with the version first, and nothing else on standard output."""
+    print(to_json({"version": __version__} | content))
 
 
 def percentage(option: str, text: str) -> float:

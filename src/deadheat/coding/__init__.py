@@ -13,9 +13,3 @@ from deadheat.coding.linear_code import LinearCode, gradient_code
 from deadheat.coding.peeling_code import PeelingCode
 from deadheat.coding.recipe import Recipe, Weights
 from deadheat.coding.shape import KINDS, Family, Shape, sizes
-
-__all__ = [
-    "FAMILIES", "KINDS", "WAITING", "Certificate", "Code", "Cost", "CoverageCode", "Family", "Grid", "IllConditioned",
-    "LinearCode", "Overflowed", "PeelingCode", "Recipe", "Shape", "ShortBlock", "Undecodable", "Weights", "affordable",
-    "certify", "codes", "encode", "family", "gradient_code", "in_parts", "placement", "register", "sizes",
-]  # fmt: skip

@@ -13,6 +13,7 @@ their place (docs/decisions/0009).
 import math
 from dataclasses import dataclass
 
+from deadheat.coding.cost import Cost
 from deadheat.errors import whole
 from deadheat.model import AnyArray
 
@@ -42,6 +43,16 @@ def sides(parts: int) -> tuple[int, int]:
 def each_with_each(a: AnyArray, b: AnyArray) -> AnyArray:
     """Row by row, all products of an entry of a with one of b (Khatri and Rao)."""
     return (a[:, :, None] * b[:, None, :]).reshape(len(a), -1)
+
+
+def block_cost(
+    inner: int, left: int, right: int, *, critical: int, total: int, plain: int = 0, is_complex: bool = False
+) -> Cost:
+    """A in left x inner blocks, B in inner x right; `plain` tasks need no mixtures, and a complex product is four."""
+    times, mixed = 2 if is_complex else 1, total - plain
+    storage = times * (1 / left + 1 / right) / (2 * inner)
+    return Cost(times**2 / (inner * left * right), storage, result=times / (left * right), encode=times * mixed,
+                decode=times**2 * min(mixed, critical), plain=plain)  # fmt: skip
 
 
 def blocks_of(**counts: object) -> list[int]:

@@ -26,10 +26,11 @@ class Code(ABC):
     """A code; see `LinearCode`, `CoverageCode` and `PeelingCode` for the three classes there are.
 
     family: its name in the catalogue. kind: what it is for, "gradient", "linear", "product", "function", "transform".
+    total: n, the number of tasks.
     critical: K, so many results suffice (for codes that stop on coverage or by peeling: in the worst, or usual, case).
     encoders: for codes that mix data before the work, one array (tasks, blocks) for each operand; or one of (tasks,
     blocks, strips), where each strip of a block's columns has a weight of its own (Short-Dot). Else empty.
-    exact: False for codes that only come near the target.
+    exact: False for codes that only come near the target; their recipe's residual says how near.
     assemble: makes the answer of the target's rows, such as one matrix of its blocks.
     """
 
@@ -44,8 +45,7 @@ class Code(ABC):
 
     @property
     @abstractmethod
-    def total(self) -> int:
-        """The number of tasks, n."""
+    def total(self) -> int: ...
 
     @property
     def _inputs(self) -> AnyArray:
@@ -90,10 +90,7 @@ class Code(ABC):
         return {}
 
     def recipe(self, done: Collection[int]) -> Recipe | None:
-        """How the target is combined from these results, or None where they do not determine it.
-
-        Recipes are kept for the next time.
-        """
+        """How the target is combined from these results, or None where they do not determine it; kept for next time."""
         key = tuple(sorted(self._known(done)))
         if key not in self._kept:
             if len(self._kept) >= self.MOST_KEPT:
@@ -110,8 +107,7 @@ class Code(ABC):
         return tasks
 
     def __getstate__(self) -> dict[str, Any]:
-        """Recipes are not sent to other processes."""
-        return {name: value for name, value in self.__dict__.items() if name != "_kept"}
+        return {name: value for name, value in self.__dict__.items() if name != "_kept"}  # recipes are not sent
 
     def finish(self, ends: Array) -> Array:
         """The time at which each row of arrival times (iterations, tasks) first determines its iteration."""
@@ -131,26 +127,28 @@ class Code(ABC):
         shapes = {value.shape for value in arrays.values()}
         if len(shapes) > 1:
             raise BadInput("results", sorted(shapes), "of different shapes", "give results of one iteration of one job")
-        recipe = self.recipe(arrays) if self.decodable(arrays) else None
-        answer = None if recipe is None else self._combined(recipe, arrays, limit)
+        answer = self._combined(arrays, limit)
         if answer is None or not np.isfinite(answer).all():
-            bad = [task for task, value in arrays.items() if not np.isfinite(value).all()]
-            good = {task: value for task, value in arrays.items() if task not in bad}
-            recipe = self.recipe(good) if bad and self.decodable(good) else None
-            if recipe is None and answer is not None and not bad:
+            good = {task: value for task, value in arrays.items() if np.isfinite(value).all()}
+            bad = [task for task in arrays if task not in good]
+            if answer is not None and not bad:
                 raise Overflowed(self.family)
-            if recipe is None:
+            answer = self._combined(good, limit) if bad else None
+            if answer is None:
                 raise Undecodable(self.family, good, self.critical, bad)
-            answer = self._combined(recipe, good, limit)
         return answer
 
-    def _combined(self, recipe: Recipe, results: Mapping[int, AnyArray], limit: float | None) -> AnyArray:
+    def _combined(self, results: Mapping[int, AnyArray], limit: float | None) -> AnyArray | None:
+        """The answer, finite or not, or None where the results do not determine it."""
+        recipe = self.recipe(results) if self.decodable(results) else None
+        if recipe is None:
+            return None
         if limit is not None and not limit > 0:
             raise BadInput("limit", limit, "must be above 0", "give by how much rounding errors may grow, such as 1e7")
         allowed = limit if limit is not None else most_gain(value.dtype for value in results.values())
         if not recipe.gain <= allowed:
             raise IllConditioned(self.family, results, recipe.gain, allowed, "wait for one more result")
-        with np.errstate(invalid="ignore", over="ignore"):  # the caller looks for what is not finite
+        with np.errstate(invalid="ignore", over="ignore"):
             target = recipe.apply([results[task] for task in recipe.done])
         answer = target if self.assemble is None else self.assemble(target)
         return answer.real if self.is_complex and self.kind != "transform" else answer

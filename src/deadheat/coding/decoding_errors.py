@@ -5,54 +5,44 @@ from collections.abc import Collection
 from deadheat.errors import DeadheatError
 
 
-class Undecodable(DeadheatError):
+class _Decoding(DeadheatError):
+    """An error whose attributes are its arguments, in their order: so it is sent to other processes."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), tuple(value for name, value in vars(self).items() if name != "__notes__")
+
+
+class Undecodable(_Decoding):
     """The results at hand do not determine the iteration.
 
     done: those that are in. critical: how many suffice. rejected: those that were not finite.
     """
 
     def __init__(self, family: str, done: Collection[int], critical: int, rejected: Collection[int] = ()) -> None:
-        thrown = f", {len(rejected)} more were not finite ({_some(rejected)})" if rejected else ""
-        super().__init__(
-            f"{family}: the {len(done)} results at hand do not determine the iteration (K = {critical}){thrown};"
-            " wait for more"
-        )
+        problem = f"the {len(done)} results at hand do not determine the iteration (K = {critical})"
+        if rejected:
+            tasks = ", ".join(map(str, sorted(rejected)[:5])) + (", ..." if len(rejected) > 5 else "")
+            problem += f", {len(rejected)} more were not finite (tasks {tasks})"
+        super().__init__(f"{family}: {problem}; wait for more")
         self.family, self.done, self.critical, self.rejected = family, tuple(done), critical, tuple(rejected)
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.family, self.done, self.critical, self.rejected)
 
-
-class IllConditioned(DeadheatError):
+class IllConditioned(_Decoding):
     """The results determine the iteration, but rounding errors would grow too much when they are combined.
 
     gain: by how much they grow. limit: by how much they may, for the precision of the results.
     """
 
     def __init__(self, family: str, done: Collection[int], gain: float, limit: float, remedy: str) -> None:
-        super().__init__(
-            f"{family}: decoding {len(done)} results multiplies rounding errors by {gain:.3g}, at most {limit:.3g} is"
-            f" allowed; {remedy}"
-        )
+        problem = f"decoding {len(done)} results multiplies rounding errors by {gain:.3g}"
+        super().__init__(f"{family}: {problem}, at most {limit:.3g} is allowed; {remedy}")
         self.family, self.done, self.gain, self.limit, self.remedy = family, tuple(done), gain, limit, remedy
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.family, self.done, self.gain, self.limit, self.remedy)
 
-
-class Overflowed(DeadheatError):
+class Overflowed(_Decoding):
     """The results are finite, and their combination is not."""
 
     def __init__(self, family: str) -> None:
-        super().__init__(
-            f"{family}: the results are finite but too large to be put together; scale them, or use double precision"
-        )
+        problem = "the results are finite but too large to be put together"
+        super().__init__(f"{family}: {problem}; scale them, or use double precision")
         self.family = family
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.family,)
-
-
-def _some(tasks: Collection[int]) -> str:
-    shown = sorted(tasks)[:5]
-    return "tasks " + ", ".join(map(str, shown)) + (", ..." if len(tasks) > 5 else "")

@@ -13,7 +13,7 @@ import numpy as np
 from deadheat.coding.code import Code, only_row
 from deadheat.coding.cost import Cost
 from deadheat.coding.recipe import Recipe, Weights
-from deadheat.model import AnyArray, Array, BoolArray, IntArray
+from deadheat.model import AnyArray, Array, IntArray
 
 MISSED = 1e-7  # a residual above it: the target is not in the span of the rows
 
@@ -26,7 +26,6 @@ class LinearCode(Code):
     target: (what is wanted, symbols).
     least: the fewest results that could suffice; below K each pattern is looked at.
     parts: into how many parts each chunk's result is cut; symbols are then chunk by chunk, part by part.
-    exact: False for codes that only come near the target; their recipe's residual says how near.
     """
 
     family: str
@@ -59,8 +58,8 @@ class LinearCode(Code):
             return True
         if not self.exact or not 0 < self.least <= len(tasks):
             return False
-        covered = np.count_nonzero(self.rows[list(tasks)], axis=0) > 0  # what is wanted must be there at all
-        return bool(covered[self._wanted].all()) and self.recipe(tasks) is not None
+        held, wanted = (np.count_nonzero(array, axis=0) > 0 for array in (self.rows[list(tasks)], self.target))
+        return bool(held[wanted].all()) and self.recipe(tasks) is not None
 
     @property
     def fewest(self) -> int:
@@ -78,11 +77,6 @@ class LinearCode(Code):
                 low, high = (low, middle) if self.decodable(order[:middle]) else (middle, high)
             times[row] = ends[row, order[high - 1]]
         return times
-
-    @cached_property
-    def _wanted(self) -> BoolArray:
-        """The symbols that the target contains."""
-        return np.asarray(np.any(self.target != 0, axis=0))
 
     @cached_property
     def _plain(self) -> IntArray:
@@ -106,11 +100,9 @@ class LinearCode(Code):
         return self.rows @ basis, self.target @ basis
 
     def _recipe(self, done: tuple[int, ...]) -> Recipe | None:
-        every, target = self._reduced
-        tasks = list(done)
-        rows = every[tasks]
+        tasks, target = list(done), self._reduced[1]
+        rows, plain = self._reduced[0][tasks], self._plain[tasks]
         places = np.full(len(target), -1)
-        plain = self._plain[tasks]
         places[plain[plain >= 0]] = np.flatnonzero(plain >= 0)
         missing = places < 0
         if not missing.any():
@@ -133,17 +125,13 @@ class LinearCode(Code):
 
         What the plain results have is taken out first, so that only the symbols that are missing are solved for.
         """
-        have = plain >= 0
-        present = np.zeros(rows.shape[1], bool)
-        present[plain[have]] = True
-        others = ~have
-        mixed = rows[others][:, ~present]
+        place_of = np.full(rows.shape[1], -1)  # of the result that is the symbol
+        place_of[plain[plain >= 0]] = np.flatnonzero(plain >= 0)
+        present, others = place_of >= 0, plain < 0
+        mixed = rows[others]
         weights = np.zeros((len(target), len(rows)), np.result_type(rows, target))
-        weights[:, others] = np.linalg.lstsq(mixed.T, target[:, ~present].T, rcond=None)[0].T
-        rest = target[:, present] - weights[:, others] @ rows[others][:, present]
-        place_of = np.zeros(rows.shape[1], np.int64)
-        place_of[plain[have]] = np.flatnonzero(have)
-        weights[:, place_of[present]] = rest
+        weights[:, others] = np.linalg.lstsq(mixed[:, ~present].T, target[:, ~present].T, rcond=None)[0].T
+        weights[:, place_of[present]] = target[:, present] - weights[:, others] @ mixed[:, present]
         return weights
 
 

@@ -14,20 +14,18 @@ FEW = 4  # rows of a target up to which adding up result by result is faster tha
 
 
 class Recipe(Protocol):
-    """What a code makes of a pattern of results."""
+    """What a code makes of a pattern of results.
+
+    done: the tasks whose results it takes, in this order. gain: by how much rounding errors of the results grow.
+    residual: how far it misses the target, as a part of it: rounding for exact codes, the error of others.
+    """
 
     @property
-    def done(self) -> tuple[int, ...]:
-        """The tasks whose results it takes, in this order."""
-
+    def done(self) -> tuple[int, ...]: ...
     @property
-    def gain(self) -> float:
-        """By how much rounding errors of the results grow."""
-
+    def gain(self) -> float: ...
     @property
-    def residual(self) -> float:
-        """How far the recipe misses the target, as a part of it: rounding for exact codes, the error of others."""
-
+    def residual(self) -> float: ...
     def apply(self, results: Sequence[AnyArray]) -> AnyArray:
         """The target, shape (its rows, *result), from the results of `done`."""
 
@@ -73,11 +71,10 @@ def mix(weights: AnyArray, results: Sequence[AnyArray], target: AnyArray, places
     step = max(AT_ONCE // max(len(taken), 1), 64)
     block = np.empty((len(taken), min(step, size)), target.dtype)
     for first in range(0, size, step):
-        last = min(first + step, size)
-        part = block[:, : last - first]
-        for number, result in enumerate(taken):
-            part[number] = result[first:last]
-        target[places, first:last] = kept @ part
+        part = block[:, : size - first]
+        for row, result in zip(part, taken, strict=True):
+            row[:] = result[first : first + step]
+        target[places, first : first + step] = kept @ part
 
 
 def _add_up(weights: AnyArray, rows: Sequence[AnyArray], total: AnyArray) -> None:

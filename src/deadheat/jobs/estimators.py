@@ -67,14 +67,12 @@ class LinearRegressor(RegressorMixin, _Descent):  # type: ignore[misc]
     """Least squares with an L2 penalty (of the mean squared error; see `deadheat.jobs.regression`)."""
 
     def fit(self, X: Any, y: Any) -> LinearRegressor:
-        """Fit the weights."""
         X, y = validate_data(self, X, y, dtype=float, y_numeric=True)
         fit = self._run(least_squares(Arrays(X, np.asarray(y, float)), **self._settings()))
         self.coef_, self.intercept_ = fit.weights[:-1], float(fit.weights[-1])
         return self
 
     def predict(self, X: Any) -> AnyArray:
-        """The values of rows."""
         check_is_fitted(self)
         return np.asarray(validate_data(self, X, reset=False, dtype=float) @ self.coef_ + self.intercept_)
 
@@ -83,7 +81,6 @@ class LogisticClassifier(ClassifierMixin, _Descent):  # type: ignore[misc]
     """Logistic regression of two labels, softmax regression of more, with an L2 penalty."""
 
     def fit(self, X: Any, y: Any) -> LogisticClassifier:
-        """Fit the weights."""
         X, y = validate_data(self, X, y, dtype=float)
         check_classification_targets(y)
         self.classes_, labels = np.unique(y, return_inverse=True)
@@ -107,13 +104,11 @@ class LogisticClassifier(ClassifierMixin, _Descent):  # type: ignore[misc]
         return np.asarray(score[:, 0] if len(self.classes_) == 2 else score)
 
     def predict_proba(self, X: Any) -> AnyArray:
-        """The chance of every class."""
         score = self.decision_function(X)
         both = np.column_stack([np.zeros(len(score)), score]) if score.ndim == 1 else score
         chance = np.exp(both - both.max(axis=1, keepdims=True))
         return np.asarray(chance / chance.sum(axis=1, keepdims=True))
 
     def predict(self, X: Any) -> AnyArray:
-        """The likeliest class of rows."""
         check_is_fitted(self)
         return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])

@@ -25,11 +25,9 @@ class LeastSquares:
     """Half the squared error."""
 
     def shape(self, columns: int) -> tuple[int, ...]:
-        """One weight for each column."""
         return (columns,)
 
     def __call__(self, weights: Array, x: Any, y: Any) -> tuple[Array, float]:
-        """Gradient and loss."""
         error = x @ weights - y
         return np.asarray(x.T @ error), 0.5 * float(error @ error)
 
@@ -38,11 +36,9 @@ class Logistic:
     """Minus the log-likelihood of labels 0 and 1."""
 
     def shape(self, columns: int) -> tuple[int, ...]:
-        """One weight for each column."""
         return (columns,)
 
     def __call__(self, weights: Array, x: Any, y: Any) -> tuple[Array, float]:
-        """Gradient and loss."""
         check_labels(y, 2)
         score = x @ weights
         loss = np.logaddexp(0.0, score) - y * score
@@ -60,7 +56,6 @@ class Softmax:
         return (columns, self.classes)
 
     def __call__(self, weights: Array, x: Any, y: Any) -> tuple[Array, float]:
-        """Gradient and loss."""
         check_labels(y, self.classes)
         score = x @ weights
         score = score - score.max(axis=1, keepdims=True)

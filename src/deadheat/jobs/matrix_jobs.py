@@ -43,15 +43,12 @@ class CodedProgram(NumericProgram):
         self._state: Any = None
 
     def needs(self, task: int) -> Collection[int]:
-        """The task's own coded blocks."""
         return (task,)
 
     def begin(self, state: Any, iteration: int) -> None:
-        """Keep the state."""
         self._state = state
 
     def run(self, task: int, token: Token) -> AnyArray:
-        """One operation on the task's blocks."""
         return np.asarray(self._operate(self.chunk(task), self._state))
 
 
@@ -85,8 +82,8 @@ def encoded(code: Code, operands: Sequence[tuple[Any, Sequence[Any]]]) -> Encode
 
 def _bytes(block: Any) -> int:
     """Of an array, or of a sparse matrix."""
-    if isinstance(block, np.ndarray):
-        return block.nbytes
+    if hasattr(block, "nbytes"):
+        return int(block.nbytes)
     return int(sum(getattr(block, part).nbytes for part in ("data", "indices", "indptr") if hasattr(block, part)))
 
 
@@ -166,7 +163,6 @@ class ProductJob:
             raise BadInput("right", self.right.shape, problem, f"give {self.left.shape[1]} rows")
 
     def program(self, code: Code | None, memory: float) -> Program:
-        """Blocks of both, mixed and multiplied."""
         code = code or codes.uncoded(9, "product")
         if code.kind != "product":
             problem = f"for {code.kind} work, and this is a product of two matrices"
@@ -196,7 +192,6 @@ class TransformJob:
     encoding: Encoding | None = None
 
     def program(self, code: Code | None, memory: float) -> Program:
-        """Interleaved parts, mixed and transformed."""
         code = code or codes.fft(8, 10)
         if code.kind != "transform":
             raise BadInput("code", code.family, f"for {code.kind} work", "take codes.fft(parts, total)")

@@ -30,7 +30,6 @@ class Descent:
         self._speed: Array | None = None
 
     def __call__(self, weights: Array, gradient: Array, loss: float) -> Array:
-        """The next weights."""
         self._speed = gradient if self._speed is None else self.momentum * self._speed + gradient
         return weights - self.rate * self._speed
 
@@ -46,7 +45,6 @@ class Adam:
         self._count = 0
 
     def __call__(self, weights: Array, gradient: Array, loss: float) -> Array:
-        """The next weights."""
         if self._first is None or self._second is None:
             self._first, self._second = np.zeros_like(gradient), np.zeros_like(gradient)
         self._count += 1
@@ -72,7 +70,6 @@ class Lbfgs:
         self._part = 1.0
 
     def __call__(self, weights: Array, gradient: Array, loss: float) -> Array:
-        """The next weights to look at."""
         if self._last is not None and self._way is not None:
             before, old, best = self._last
             drop = float(np.vdot(old, self._way))

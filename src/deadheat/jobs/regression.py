@@ -46,7 +46,6 @@ class PartOfFit:
     intercept: bool
 
     def __call__(self, weights: Array, chunk: Chunk, token: Token) -> Array:
-        """Of one chunk."""
         number, x, y = chunk
         if number not in self.chosen(token.iteration):
             return np.zeros(weights.size + 2)

@@ -40,24 +40,19 @@ class FirstOf(Code):
 
     @property
     def total(self) -> int:
-        """The samples that are asked for."""
         return self.tasks
 
     @property
     def chunks(self) -> int:
-        """One seed each."""
         return self.tasks
 
     def support(self, task: int) -> tuple[IntArray, AnyArray]:
-        """Its own seed."""
         return np.array([task]), np.ones((1, 1))
 
     def mix(self, task: int, values: Any) -> AnyArray:
-        """Its own sample."""
         return np.asarray(values[task])
 
     def decodable(self, done: Collection[int]) -> bool:
-        """Whether there are enough."""
         return len(self._known(done)) >= self.critical
 
     def _recipe(self, done: tuple[int, ...]) -> Recipe | None:
@@ -114,7 +109,6 @@ class Rollouts:
         sizes(self.critical, self.total)
 
     def program(self, code: Code | None, memory: float) -> Program:
-        """It has its own code."""
         if code is not None:
             raise BadInput("code", code.family, "any K of n samples need none", "leave it out; set critical and total")
         return RolloutProgram(self)

@@ -37,11 +37,9 @@ class Arrays:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Rows and columns."""
         return self.x.shape[0], self.x.shape[1]
 
     def read(self, first: int, last: int) -> tuple[AnyArray, AnyArray]:
-        """A view."""
         return self.x[first:last], self.y[first:last]
 
 
@@ -54,7 +52,6 @@ class NpyFiles:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Rows and columns."""
         x, y = (np.load(path, mmap_mode="r").shape for path in (self.x, self.y))
         if len(x) != 2:
             raise BadInput("x", x, f"{self.x.name} is no table", "give rows and columns")
@@ -63,7 +60,6 @@ class NpyFiles:
         return int(x[0]), int(x[1])
 
     def read(self, first: int, last: int) -> tuple[AnyArray, AnyArray]:
-        """A copy of those rows."""
         return tuple(np.array(np.load(path, mmap_mode="r")[first:last]) for path in (self.x, self.y))  # type: ignore
 
 
@@ -77,7 +73,6 @@ class ParquetFile:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Rows and columns."""
         file = _parquet().ParquetFile(self.path)
         return file.metadata.num_rows, len(self._features(file))
 
@@ -111,7 +106,6 @@ class Rows:
     last: int
 
     def load(self) -> Chunk:
-        """Read them."""
         return (self.number, *self.source.read(self.first, self.last))
 
 

@@ -37,7 +37,6 @@ class Trained:
 
     @property
     def iteration(self) -> int:
-        """How many steps were made."""
         return len(self.losses)
 
 
@@ -48,7 +47,6 @@ class Samples:
         self.dataset, self.indices = dataset, indices
 
     def load(self) -> tuple[torch.Tensor, torch.Tensor]:
-        """Read and stack them."""
         x, y = default_collate([self.dataset[i] for i in self.indices])
         return x, y
 
@@ -73,7 +71,6 @@ class Batches:
 
     @property
     def size(self) -> int:
-        """Rows of one batch."""
         return self.rows if self.each is None else self.each * self.chunks
 
 
@@ -92,7 +89,6 @@ class TorchProgram(ChunkProgram):
         self._loss, self._batches, self._loaded = training.loss, training.batches, LoadedChunks(memory)
 
     def begin(self, state: AnyArray, iteration: int) -> None:
-        """Take the parameters."""
         super().begin(None, iteration)
         put(self._model, state)
 

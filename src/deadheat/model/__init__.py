@@ -1,7 +1,7 @@
 """The nouns: workers, clusters, codes' parameters, streams, splits, laws, intervals and scenarios."""
 
 from deadheat.model import laws, special
-from deadheat.model.arrays import AnyArray, Array, BoolArray, IntArray
+from deadheat.model.arrays import AnyArray, Array, ArrayLike, BoolArray, IntArray
 from deadheat.model.assignment import assignment_moments, start_scores
 from deadheat.model.cluster import Cluster
 from deadheat.model.code_spec import CodeSpec
@@ -19,10 +19,3 @@ from deadheat.model.tasks import Tasks, require_tasks
 from deadheat.model.trace import Timeline, Trace
 from deadheat.model.worker import Worker
 from deadheat.model.workload import Search, Workload
-
-__all__ = [
-    "EVERYTHING", "NONE", "AnyArray", "Array", "BoolArray", "Claim", "Cluster", "CodeSpec", "EngineSpec", "Finding",
-    "IntArray", "Interval", "Law", "Overhead", "Picture", "Registry", "Scenario", "Search", "Split", "Stream",
-    "Switching", "Tasks", "Timeline", "Trace", "Worker", "Workload", "as_law", "assignment_moments", "fit", "interval",
-    "laws", "require_tasks", "special", "start_scores",
-]  # fmt: skip

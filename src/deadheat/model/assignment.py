@@ -5,9 +5,8 @@ worth of work in all.
 """
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from deadheat.model.arrays import Array
+from deadheat.model.arrays import Array, ArrayLike
 from deadheat.model.tasks import Tasks, require_tasks
 
 

@@ -8,14 +8,15 @@ from functools import cached_property
 from typing import Any, overload
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from deadheat.errors import BadInput
-from deadheat.model.arrays import Array
+from deadheat.model.arrays import Array, ArrayLike
 from deadheat.model.code_spec import CodeSpec
 from deadheat.model.laws import Law
 from deadheat.model.tasks import Tasks
 from deadheat.model.worker import Worker
+
+COLUMNS = ("mean", "std", "comm", "capacity")
 
 
 class Cluster(Sequence[Worker]):
@@ -25,15 +26,13 @@ class Cluster(Sequence[Worker]):
     std: Array
     comm: Array
     capacity: Array
-    _names: tuple[str, ...] | None
-    _laws: tuple[Any, ...]  # one for each worker, or a single one for all
 
     def __init__(self, workers: Iterable[Worker]) -> None:
         members = list(workers)
         for place, member in enumerate(members):
             if not isinstance(member, Worker):
                 raise BadInput(f"workers[{place}]", member, "not a Worker", "give Worker(mean, std, comm)")
-        columns = {name: [getattr(w, name) for w in members] for name in ("mean", "std", "comm", "capacity")}
+        columns = [[getattr(member, name) for member in members] for name in COLUMNS]
         self._fill(columns, tuple(w.name for w in members), tuple(w.law for w in members))
 
     @classmethod
@@ -56,18 +55,18 @@ class Cluster(Sequence[Worker]):
         if names is not None and len(names) != size:
             raise BadInput("names", list(names), f"{len(names)} names for {size} workers", "give one each, or none")
         self = cls.__new__(cls)
-        columns = {"mean": means, "std": stds, "comm": comms, "capacity": room}
-        self._fill(columns, None if names is None else tuple(names), (law,))
+        self._fill([means, stds, comms, room], None if names is None else tuple(names), (law,))
         spread = stds / means
         for p in (int(spread.argmin()), int(spread.argmax())):
             self[p].unit_law()  # an unknown family, or one that has no such spread, is refused here
         return self
 
-    def _fill(self, columns: dict[str, Any], names: tuple[str, ...] | None, laws: tuple[Any, ...]) -> None:
-        for field, column in columns.items():
+    def _fill(self, columns: Sequence[ArrayLike], names: tuple[str, ...] | None, laws: tuple[Any, ...]) -> None:
+        """laws: one for each worker, or a single one for all."""
+        for name, column in zip(COLUMNS, columns, strict=True):
             values = np.array(column, float)
             values.setflags(write=False)
-            setattr(self, field, values)
+            setattr(self, name, values)
         if not len(self):
             raise BadInput("workers", [], "the cluster is empty", "give at least one worker")
         self._names, self._laws = names, laws
@@ -88,9 +87,8 @@ class Cluster(Sequence[Worker]):
             return Cluster([self[i] for i in range(*place.indices(len(self)))])
         place = range(len(self))[place]
         name = self._names[place] if self._names else ""
-        mean, std, comm, capacity = (float(c[place]) for c in (self.mean, self.std, self.comm, self.capacity))
-        law = self._laws[place % len(self._laws)]
-        return Worker(mean, std, comm, name=name, law=law, capacity=capacity)
+        mean, std, comm, capacity = (float(getattr(self, column)[place]) for column in COLUMNS)
+        return Worker(mean, std, comm, name=name, law=self._laws[place % len(self._laws)], capacity=capacity)
 
     def __iter__(self) -> Iterator[Worker]:
         return (self[i] for i in range(len(self)))
@@ -99,7 +97,6 @@ class Cluster(Sequence[Worker]):
         return f"Cluster of {len(self)} workers, mean {self.mean.min():.4g} to {self.mean.max():.4g} s per unit of work"
 
     def __add__(self, others: Iterable[Worker]) -> Cluster:
-        """This cluster with more workers behind it."""
         return Cluster([*self, *others])
 
     @property
@@ -115,12 +112,9 @@ class Cluster(Sequence[Worker]):
         return [worker.unit_law() for worker in self]
 
     def tasks(self, spec: CodeSpec) -> Tasks:
-        """The workers measured in tasks of a code."""
         return Tasks(self, spec)
 
     def with_extra_comm(self, seconds: float) -> Cluster:
-        """The same workers, each with so many seconds more of comm."""
         cluster = Cluster.__new__(Cluster)
-        columns = {"mean": self.mean, "std": self.std, "comm": self.comm + seconds, "capacity": self.capacity}
-        cluster._fill(columns, self._names, self._laws)
+        cluster._fill([self.mean, self.std, self.comm + seconds, self.capacity], self._names, self._laws)
         return cluster

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Self
 
-from deadheat.errors import BadInput, finite, whole
+from deadheat.errors import BadInput, check_field, finite, whole
 
 MOST_TASKS = 10**12  # shares beyond it would lose the digits that rounding needs
 
@@ -27,16 +27,11 @@ class CodeSpec:
     seconds_per_task: float = 0.0
 
     def __post_init__(self) -> None:
-        omega = "give tasks per critical task (Omega), 1 for none to spare"
-        chunks, seconds = "give the chunks that tasks share (d - 1)", "give seconds per task, 0 for none"
-        for name, value in {
-            "critical": whole("critical", self.critical, "give the number of results that suffice (K)"),
-            "redundancy": finite("redundancy", self.redundancy, omega, least=1.0),
-            "work": finite("work", self.work, "give the units of work of a task (C), above 0", above=0.0),
-            "shared_chunks": whole("shared_chunks", self.shared_chunks, chunks, least=0),
-            "seconds_per_task": finite("seconds_per_task", self.seconds_per_task, seconds, least=0.0),
-        }.items():
-            object.__setattr__(self, name, value)
+        check_field(self, whole, "critical", "give the number of results that suffice (K)")
+        check_field(self, finite, "redundancy", "give tasks per critical task (Omega), 1 for none to spare", least=1.0)
+        check_field(self, finite, "work", "give the units of work of a task (C), above 0", above=0.0)
+        check_field(self, whole, "shared_chunks", "give the chunks that tasks share (d - 1)", least=0)
+        check_field(self, finite, "seconds_per_task", "give seconds per task, 0 for none", least=0.0)
         tasks = self.critical * self.redundancy
         if tasks > MOST_TASKS:
             raise BadInput("critical", self.critical, f"more than {MOST_TASKS:g} tasks", "cut an iteration into fewer")

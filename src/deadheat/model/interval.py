@@ -24,7 +24,6 @@ class Interval:
         return (self.high - self.low) / 2 / abs(self.mean) if self.mean else math.inf
 
     def holds(self, value: float) -> bool:
-        """Whether a value lies inside."""
         return self.low <= value <= self.high
 
 

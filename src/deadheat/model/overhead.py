@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, fields
 
-from deadheat.errors import finite
+from deadheat.errors import check_field, finite
 
 
 @dataclass(frozen=True)
@@ -15,8 +15,7 @@ class Overhead:
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            value = finite(field.name, getattr(self, field.name), "give seconds per iteration, 0 for none", least=0.0)
-            object.__setattr__(self, field.name, value)
+            check_field(self, finite, field.name, "give seconds per iteration, 0 for none", least=0.0)
 
     @property
     def total(self) -> float:

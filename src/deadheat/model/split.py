@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from deadheat.errors import BadInput
-from deadheat.model.arrays import Array, IntArray
+from deadheat.model.arrays import Array, ArrayLike, IntArray
 from deadheat.model.code_spec import CodeSpec
 
 
@@ -49,7 +48,6 @@ class Split:
         return cls(spec, counts.astype(np.int64), counts.astype(float), gamma=gamma)
 
     def must_fit(self, workers: int) -> None:
-        """Refuse to be used with another number of workers."""
         if len(self.loads) != workers:
             problem = f"{len(self.loads)} loads for {workers} workers"
             raise BadInput("split", self, problem, "use a split of this cluster")

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Self
 
-from deadheat.errors import finite, whole
+from deadheat.errors import check_field, finite, whole
 
 
 @dataclass(frozen=True)
@@ -18,12 +18,9 @@ class Stream:
     iterations: int
 
     def __post_init__(self) -> None:
-        remedy = "give seconds between arrivals"
-        mean = finite("interarrival_mean", self.interarrival_mean, f"{remedy}, above 0", above=0.0)
-        std = finite("interarrival_std", self.interarrival_std, f"{remedy}, 0 for a steady beat", least=0.0)
-        iterations = whole("iterations", self.iterations, "give the iterations of one job")
-        for name, value in (("interarrival_mean", mean), ("interarrival_std", std), ("iterations", iterations)):
-            object.__setattr__(self, name, value)
+        check_field(self, finite, "interarrival_mean", "give seconds between arrivals, above 0", above=0.0)
+        check_field(self, finite, "interarrival_std", "give seconds between arrivals, 0 for a steady beat", least=0.0)
+        check_field(self, whole, "iterations", "give the iterations of one job")
 
     @classmethod
     def poisson(cls, rate: float, iterations: int) -> Self:

@@ -26,9 +26,7 @@ class Switching:
         if self.factor != math.inf:
             finite("factor", self.factor, "say how many times slower, or infinity for away", least=1.0)
         for name in ("enter", "leave"):
-            value = finite(name, getattr(self, name), "give a probability per iteration", least=0.0)
-            if value > 1:
-                raise BadInput(name, value, "must be at most 1", "give a probability per iteration")
+            finite(name, getattr(self, name), "give a probability per iteration", least=0.0, most=1.0)
         if self.enter + self.leave == 0:
             raise BadInput("enter", self.enter, "the states never change", "give enter or leave a chance")
 

@@ -46,7 +46,10 @@ class Timeline:
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """Arrival, start and end of each job in seconds; `about` says what was run: seed, version, configuration."""
+    """Arrival, start and end of each job in seconds; `about` says what was run: seed, version, configuration.
+
+    delay: from arrival to delivery. service: from the first iteration's start to delivery. wait: the rest.
+    """
 
     arrival: Array
     start: Array
@@ -59,20 +62,16 @@ class Trace:
 
     @property
     def delay(self) -> Array:
-        """Seconds from arrival to delivery of each job."""
         return self.end - self.arrival
 
     @property
     def service(self) -> Array:
-        """Seconds from its first iteration's start to its delivery."""
         return self.end - self.start
 
     @property
     def wait(self) -> Array:
-        """Seconds from arrival to the first iteration's start."""
         return self.start - self.arrival
 
     def columns(self) -> dict[str, AnyArray]:
-        """One row per job, for a table."""
         names = ("arrival", "start", "end", "delay", "service", "wait")
         return {"job": np.arange(len(self)), **{name: getattr(self, name) for name in names}}

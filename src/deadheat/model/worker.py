@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, Self
 
-from deadheat.errors import BadInput, finite
+from deadheat.errors import BadInput, check_field, finite
 from deadheat.model.laws import Law, as_law, fit
 
 
@@ -27,20 +27,18 @@ class Worker:
     capacity: float = math.inf
 
     def __post_init__(self) -> None:
-        set_field = object.__setattr__
-        per_unit = "give seconds per unit of work"
-        set_field(self, "mean", finite("mean", self.mean, f"{per_unit}, above 0", above=0.0))
-        set_field(self, "std", finite("std", self.std, f"{per_unit}, 0 for tasks of equal length", least=0.0))
-        set_field(self, "comm", finite("comm", self.comm, "give seconds per iteration, 0 for none", least=0.0))
+        check_field(self, finite, "mean", "give seconds per unit of work, above 0", above=0.0)
+        check_field(self, finite, "std", "give seconds per unit of work, 0 for tasks of equal length", least=0.0)
+        check_field(self, finite, "comm", "give seconds per iteration, 0 for none", least=0.0)
         if not isinstance(self.name, str):
             raise BadInput("name", self.name, "not a text", 'write it in quotes, such as "w1"')
         if self.capacity != math.inf:
             remedy = "give the units of work the worker can hold, or leave it out"
-            set_field(self, "capacity", finite("capacity", self.capacity, remedy, least=0.0))
+            check_field(self, finite, "capacity", remedy, least=0.0)
         law = self.unit_law()
         if isinstance(self.law, str):
             return
-        set_field(self, "law", law)
+        object.__setattr__(self, "law", law)
         for field, own, said in (("mean", law.mean(), self.mean), ("std", law.std(), self.std)):
             if abs(own - said) > 1e-6 * self.mean:
                 raise BadInput(field, said, f"the law given has {own:.8g}", "use Worker.of(law), which reads it off")

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from deadheat.errors import BadInput, finite, nearest, whole
+from deadheat.errors import BadInput, check_field, finite, nearest, whole
 
 WORKLOADS = ("gradient", "linear", "product")
 
@@ -35,16 +35,14 @@ class Workload:
     def __post_init__(self) -> None:
         if not isinstance(self.kind, str) or self.kind not in WORKLOADS:
             raise BadInput("kind", self.kind, "no such kind of work", nearest(str(self.kind), WORKLOADS))
-        object.__setattr__(self, "work", finite("work", self.work, "give units of work per iteration (W)", above=0.0))
-        for name in ("result", "state", "data", "per_result", "update"):
-            remedy = "give seconds" if name in ("per_result", "update") else "give how many numbers it has"
-            value = finite(name, getattr(self, name), f"{remedy}, 0 for none", least=0.0)
-            object.__setattr__(self, name, value)
+        check_field(self, finite, "work", "give units of work per iteration (W)", above=0.0)
+        for name in ("result", "state", "data"):
+            check_field(self, finite, name, "give how many numbers it has, 0 for none", least=0.0)
+        for name in ("per_result", "update"):
+            check_field(self, finite, name, "give seconds, 0 for none", least=0.0)
         for name in ("bandwidth", "speed"):
-            value = getattr(self, name)
-            if value != math.inf:
-                value = finite(name, value, "give numbers per second, above 0", above=0.0)
-            object.__setattr__(self, name, value)
+            if getattr(self, name) != math.inf:
+                check_field(self, finite, name, "give numbers per second, above 0", above=0.0)
 
 
 @dataclass(frozen=True)

@@ -13,5 +13,3 @@ EXPERIMENTS: Mapping[str, Experiment] = {
     "fig4": fig4.reproduce, "fig5": fig5.reproduce, "fig6": fig6.reproduce, "fig7": fig7.reproduce,
     "table2": table2.reproduce, "fig8": fig8.reproduce, "traces": traces.reproduce,
 }  # fmt: skip
-
-__all__ = ["ERRATA", "EXPERIMENTS", "Experiment", "worked_example"]

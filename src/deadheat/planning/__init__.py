@@ -13,9 +13,3 @@ from deadheat.planning.rounding import apportion
 from deadheat.planning.score import Moments, Quantile, Score
 from deadheat.planning.split import split
 from deadheat.planning.uniform import uniform
-
-__all__ = [
-    "POLICIES", "Moments", "Policy", "Quantile", "Recruitment", "Score", "Unreachable", "apportion", "caps", "choose",
-    "equalise", "fastest", "hcmm", "hcmm_redundancy", "in_ratio", "mismatch", "policy", "proportional", "recruit",
-    "split", "uniform",
-]  # fmt: skip

@@ -17,11 +17,9 @@ __all__ = [
     "mismatch", "policy", "proportional", "recruit", "register", "split", "uniform",
 ]  # fmt: skip
 
-POLICIES: Registry[Policy] = Registry(
-    what="policy",
-    field="split.policy",
-    group="deadheat.policies",
-    builtin={"optimal": split, "fastest": fastest, "uniform": uniform, "proportional": proportional, "hcmm": hcmm},
-)
+BUILTIN: dict[str, Policy] = {
+    "optimal": split, "fastest": fastest, "uniform": uniform, "proportional": proportional, "hcmm": hcmm,
+}  # fmt: skip
+POLICIES = Registry(what="policy", field="split.policy", group="deadheat.policies", builtin=BUILTIN)
 policy = POLICIES.find
 register = POLICIES.register  # of a name and a function of cluster, spec and gamma that gives a split

@@ -10,10 +10,9 @@ from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from deadheat.errors import BadInput
-from deadheat.model import Array, Cluster, IntArray, Law, Split, Switching, Tasks, laws, require_tasks
+from deadheat.model import Array, ArrayLike, Cluster, IntArray, Split, Switching, Tasks, laws, require_tasks
 from deadheat.queueing import counting
 from deadheat.queueing.quadrature import Integrals, integrate
 
@@ -29,9 +28,8 @@ CHUNK = 4_000_000  # table entries at a time, to bound memory
 
 
 class IterationLaw:
-    """The law of T_itr for whole loads of tasks.
+    """The law of T_itr for whole loads of tasks: its moments, sf(t) = P(T_itr > t), cdf and quantiles.
 
-    mean, std: its moments; error: how many seconds the mean may be off (quadrature and convolution).
     condition: each worker is slow for this whole iteration, or not, whatever the others do.
     """
 
@@ -48,24 +46,21 @@ class IterationLaw:
             raise BadInput("loads", counts.tolist(), problem, "give one load per worker")
         if counts.sum() < critical:
             raise BadInput("loads", int(counts.sum()), f"fewer than the {critical} tasks needed", "raise the loads")
-        self._busy = np.flatnonzero(counts > 0)
-        self._loads = counts[self._busy]
-        self._shared_chunks, self._seconds_per_task = tasks.shared_chunks, tasks.seconds_per_task
-        self._ready, self._pace = tasks.ready[self._busy], tasks.pace[self._busy]
-        # The chance of each state, and how many times slower a worker is in it.
-        self._states = (
-            [(1.0, 1.0)] if condition is None else [(1 - condition.share, 1.0), (condition.share, condition.factor)]
-        )
-        self._comm, self._mean = tasks.comm[self._busy], tasks.mean[self._busy]
-        self._second = self._mean**2 + tasks.std[self._busy] ** 2
-        self._laws = [tasks.laws[p] for p in self._busy]
         self._workers = len(tasks)
+        self._busy = busy = np.flatnonzero(counts > 0)
+        self._loads, self._laws = counts[busy], [tasks.laws[p] for p in busy]
+        self._comm, self._mean = tasks.comm[busy], tasks.mean[busy]
+        self._second = self._mean**2 + tasks.std[busy] ** 2
+        self._ready, self._pace = tasks.ready[busy], tasks.pace[busy]
+        self._shared_chunks, self._seconds_per_task = tasks.shared_chunks, tasks.seconds_per_task
+        self._states = [(1.0, 1.0)]  # the chance of each state, and how many times slower a worker is in it
+        if condition is not None:
+            self._states = [(1 - condition.share, 1.0), (condition.share, condition.factor)]
         self.critical = int(critical)
         self.purge = purge and self.critical < counts.sum()  # all are needed: the K-th result is the last
         self._sums = self._prepare()
 
     def sf(self, t: ArrayLike) -> Array:
-        """P(T_itr > t)."""
         times = np.asarray(t, float).ravel()
         width = min(int(self._caps(float(times.max())).sum()), 2 * self.critical) + 1 if self.purge else 1
         rows = max(CHUNK // width, 16)
@@ -73,7 +68,6 @@ class IterationLaw:
         return np.concatenate(parts).reshape(np.shape(t))
 
     def cdf(self, t: ArrayLike) -> Array:
-        """P(T_itr <= t)."""
         return 1 - self.sf(t)
 
     def quantile(self, level: ArrayLike) -> Array:
@@ -85,7 +79,6 @@ class IterationLaw:
 
     @property
     def mean(self) -> float:
-        """E[T_itr]."""
         start, integrals = self._moments
         return start + float(integrals.first)
 
@@ -98,7 +91,7 @@ class IterationLaw:
 
     @property
     def error(self) -> float:
-        """How far the mean may be off."""
+        """How many seconds the mean may be off, by quadrature and convolution."""
         return float(self._moments[1].first_error) + 10 * TOLERANCE * self.mean + sum(s.mean_error for s in self._sums)
 
     @cached_property
@@ -112,8 +105,7 @@ class IterationLaw:
     @cached_property
     def _origin(self) -> float:
         """A time before which the iteration is never over."""
-        fluid = self._fluid()
-        low = 0.0
+        low, fluid = 0.0, self._fluid()
         for _ in range(12):  # the left edge need not be sharp: the quadrature adapts
             grid = np.linspace(low, fluid, 9)
             sure = np.flatnonzero(self.sf(grid) >= 1 - NEVER)
@@ -159,14 +151,10 @@ class IterationLaw:
 
     def _fluid(self) -> float:
         """When the iteration would end if every task took its mean: the middle of the law, roughly."""
-        ready, pace = self._ready, self._pace
-        ends = ready + self._loads * pace
-        if not self.purge:
-            return float(ends.max())
-        low, high = float(ready.min()), float(ends.max())
-        for _ in range(60):
+        low, high = float(self._ready.min()), float((self._ready + self._loads * self._pace).max())
+        for _ in range(60 if self.purge else 0):
             middle = (low + high) / 2
-            placed = np.minimum(np.maximum(middle - ready, 0.0) / pace, self._loads).sum()
+            placed = np.minimum(np.maximum(middle - self._ready, 0.0) / self._pace, self._loads).sum()
             low, high = (middle, high) if placed < self.critical else (low, middle)
         return high
 
@@ -175,13 +163,9 @@ class IterationLaw:
         latest = self._fluid()
         for _ in range(8):
             latest *= 2
-            tables_by_key: dict[tuple[Law, int, float], laws.Sums] = {}
-            tables = []
-            for key in zip(self._laws, self._caps(latest).tolist(), self._comm.tolist(), strict=True):
-                law, cap, comm = key
-                if key not in tables_by_key:
-                    tables_by_key[key] = laws.sums_of(law, cap, latest - comm)
-                tables.append(tables_by_key[key])
+            keys = list(zip(self._laws, self._caps(latest).tolist(), self._comm.tolist(), strict=True))
+            distinct = {key: laws.sums_of(key[0], key[1], latest - key[2]) for key in dict.fromkeys(keys)}
+            tables = [distinct[key] for key in keys]
             if float(self._survival(np.array([latest]), tables)[0]) < BODY or not any(s.error for s in tables):
                 break
         return tables
@@ -209,8 +193,7 @@ class IterationLaw:
 
     def _survival(self, t: Array, tables: Sequence[laws.Sums]) -> Array:
         if self.purge:
-            below = counting.total(self._counts(t, tables), self.critical)
-            survival = np.clip(below.sum(1), 0.0, 1.0)
+            survival = np.clip(counting.total(self._counts(t, tables), self.critical).sum(1), 0.0, 1.0)
             return np.where(survival < NOISE, 0.0, survival)
         product = np.ones(t.size)
         for p in range(len(self._loads)):
@@ -236,17 +219,14 @@ class IterationLaw:
 
     def _occupied(self, t: Array) -> Array:
         """Rows of P(worker p is not done and the iteration is not over at t), one for each busy worker."""
-        survival = self.sf(t)
         if not self.purge:
             return np.array([1 - self._finished(p, t, self._sums) for p in range(len(self._loads))])
         tables = self._counts(t, self._sums)
-        rows = []
+        rows = [self.sf(t)] * len(tables)  # of those who cannot be done by then
         for p, others in enumerate(counting.without_each(tables, self.critical)):
-            if tables[p].shape[1] <= self._loads[p]:
-                rows.append(survival)  # it cannot be done by then
-                continue
-            need = max(self.critical - int(self._loads[p]), 0)
-            rows.append(survival - tables[p][:, -1] * others[:, :need].sum(1))
+            if tables[p].shape[1] > self._loads[p]:
+                need = max(self.critical - int(self._loads[p]), 0)
+                rows[p] = rows[p] - tables[p][:, -1] * others[:, :need].sum(1)
         return np.maximum(rows, 0.0)
 
     def _locate(self, survival: float) -> float:
@@ -264,5 +244,5 @@ class IterationLaw:
 
 
 def iteration_law(cluster: Cluster, split: Split, purge: bool = True) -> IterationLaw:
-    """The law of one iteration under a split."""
+    """The law of an iteration under a split."""
     return IterationLaw(cluster.tasks(split.spec), split.loads, split.spec.critical, purge)

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from deadheat.reporting.columns import rich_table
 from deadheat.reporting.number_format import seconds_range
-from deadheat.reporting.run_tables import WORKERS
+from deadheat.reporting.run_report import WORKERS
 from deadheat.reporting.terminal import console
 from deadheat.runtime import Run
 

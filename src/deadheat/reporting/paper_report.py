@@ -13,6 +13,7 @@ from deadheat.reporting.columns import Column, html_table, rich_table
 from deadheat.reporting.figures import new_figure
 from deadheat.reporting.html_page import html_page
 
+HEADING = "Stream Iterative Distributed Coded Computing: the paper, reproduced"
 MEANING = (
     "confirmed: we find the same; matched: with workers that were built to meet what is printed, as the paper's own are"
     " lost; refuted: an erratum; beyond: not in the paper."
@@ -54,14 +55,12 @@ def save_pictures(pictures: Iterable[Picture], folder: Path) -> list[tuple[str, 
     return saved
 
 
-def write_paper_report(
-    sections: Sequence[Section], folder: Path, *, errata: Sequence[str], heading: str, about: str
-) -> Path:
+def write_paper_report(sections: Sequence[Section], folder: Path, errata: Sequence[str], about: str) -> Path:
     """Write index.html: what was printed, what we find with its interval, the verdict and why; then every section."""
     refuted = [claim for _, claim in _claims(sections) if claim.verdict == "refuted"]
     wrong = [f"{claim.what}: printed {claim.printed}. {claim.why}." for claim in refuted] + list(errata)
     body = [
-        f"<h1>{escape(heading)}</h1><p>{escape(about)}</p>",
+        f"<h1>{HEADING}</h1><p>{escape(about)}</p>",
         f"<h2>Printed and found</h2><p>{MEANING}</p>",
         html_table([*CLAIMS, WHY], _claims(sections)),
         "<h2>Errata</h2><ul>" + "".join(f"<li>{escape(text)}</li>" for text in wrong) + "</ul>",
@@ -75,7 +74,7 @@ def write_paper_report(
             body.append(f"<figure>{image}<figcaption>{text}</figcaption></figure>")
         body.append(f'<p class="note">{section.seconds:.1f} s; deadheat reproduce --only {section.name}</p>')
     path = folder / "index.html"
-    path.write_text(html_page(heading, "".join(body)), encoding="utf-8")
+    path.write_text(html_page(HEADING, "".join(body)), encoding="utf-8")
     return path
 
 

@@ -12,10 +12,7 @@ GUESS = 400.0  # runs that are expected while nothing is known of their spread
 
 @contextmanager
 def replication_bar(wanted: float, replications: int | None) -> Iterator[Callable[[str, int, float], None]]:
-    """A function to call with a name, its runs done and the precision reached; it draws a bar for each name.
-
-    wanted: the precision at which the runs end, where their number is not given.
-    """
+    """A function to call with a name, its runs done and their precision; they end at the wanted one, or at a number."""
     with _bars() as draw:
 
         def report(name: str, number: int, precision: float) -> None:

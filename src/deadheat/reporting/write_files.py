@@ -32,9 +32,9 @@ def check_target(option: str, path: Path | None, endings: Sequence[str] = TABLES
         return
     if endings and path.suffix not in endings:
         raise BadInput(option, str(path), "unknown ending", "use " + ", ".join(endings))
-    if not path.parent.is_dir():
+    if not os.path.isdir(path.parent):  # unlike Path.is_dir, it never raises: a name may be too long
         raise BadInput(option, str(path), "its folder does not exist", "make it, or name another")
-    if path.is_dir():
+    if os.path.isdir(path):
         raise BadInput(option, str(path), "is a folder", "name a file")
 
 

@@ -35,7 +35,6 @@ class ChunkProgram(NumericProgram):
         """The result of one chunk, at the worker."""
 
     def needs(self, task: int) -> Collection[int]:
-        """The chunks that a task combines."""
         chunks: list[int] = self._tasks[task][0].tolist()
         return chunks
 
@@ -61,7 +60,6 @@ class ChunkProgram(NumericProgram):
         return super().rejected(_values(results) if self._parts > 1 else results)
 
     def decode(self, results: Mapping[int, Any]) -> Any:
-        """The sum over all chunks."""
         if self._parts == 1:
             return super().decode(results)
         shape = next(iter(results.values())).shape

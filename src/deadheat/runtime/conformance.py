@@ -30,7 +30,6 @@ class Echo(Program):
         self._state: Any = None
 
     def begin(self, state: Any, iteration: int) -> None:
-        """Keep the state."""
         self._state = state
 
     def run(self, task: int, token: Token) -> Any:

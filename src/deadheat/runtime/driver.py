@@ -72,7 +72,6 @@ class Delivery:
 
     @property
     def delay(self) -> float:
-        """Seconds from arrival to delivery."""
         return self.delivered - self.arrived
 
     @property
@@ -163,7 +162,6 @@ class Driver:
         return len(self.master.alive)
 
     def __len__(self) -> int:
-        """How many jobs are not delivered."""
         return len(self._jobs)
 
     def turn(self, timeout: float | None) -> list[Delivery]:

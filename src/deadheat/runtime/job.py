@@ -64,7 +64,6 @@ class Job:
 
     @property
     def wants_token(self) -> bool:
-        """Whether compute takes a token."""
         try:
             parameters = inspect.signature(self.compute).parameters.values()
         except (TypeError, ValueError):

@@ -31,7 +31,6 @@ class Measured:
     silent: Sequence[str]
 
     def toml(self, about: str) -> str:
-        """Tables [[workers]], with intervals as remarks."""
         lines = [f"# {line}" for line in about.splitlines()]
         for name, sample in self.samples.items():
             mean, comm = sample.mean, sample.latency

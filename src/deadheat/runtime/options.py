@@ -94,12 +94,10 @@ class Options:
 
     @cached_property
     def named_policy(self) -> Policy:
-        """The split policy itself."""
         return POLICIES.find(self.policy, "policy") if isinstance(self.policy, str) else self.policy
 
     @cached_property
     def named_schedule(self) -> Schedule:
-        """The schedule itself."""
         return schedule_named(self.schedule)
 
     @property

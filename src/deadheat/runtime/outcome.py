@@ -23,7 +23,6 @@ class Compared:
 
     @property
     def ratio(self) -> float:
-        """Measured over forecast and overhead."""
         return self.measured.mean / self.with_overhead.mean
 
     @property

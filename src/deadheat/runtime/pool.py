@@ -74,7 +74,6 @@ class Pool:
 
     @property
     def closed(self) -> bool:
-        """Whether it takes no more jobs."""
         return self._ending.is_set()
 
     def close(self) -> None:

@@ -173,7 +173,6 @@ class Run:
         job = next(self._jobs, None)
         if job is None:
             return None
-        must_be_job(job)
         code = None if self._codes is None else next(self._codes, None)
         at = 0.0 if self._arrivals is None else next(self._arrivals, None)
         if at is None:
@@ -220,8 +219,8 @@ class Run:
         self.driver.submit(program, state, arrived=at, iteration=iteration, over=over)
 
     def _unprepared(self, job: Workable, at: float, error: str) -> Delivery:
-        number, now = self.driver.skip(), self.driver.engine.now()
-        return Delivery(number, job.name, job.start, 0, arrived=at, started=now, delivered=now, error=error)
+        number, now, name = self.driver.skip(), self.driver.engine.now(), getattr(job, "name", "")
+        return Delivery(number, name, None, 0, arrived=at, started=now, delivered=now, error=error)
 
     def _take(self, delivery: Delivery) -> None:
         self.record.deliver(delivery)
@@ -232,7 +231,6 @@ class Run:
         self.deliveries.append(delivery if self._keep_states else replace(delivery, state=None))
 
     def wait(self) -> Run:
-        """Run to the end."""
         for _ in self:
             pass
         return self
@@ -272,12 +270,10 @@ class Run:
 
     @property
     def workers(self) -> Cluster:
-        """The workers as they were measured."""
         return self.driver.master.estimates.cluster(range(len(self.cluster)))
 
     @property
     def reports(self) -> tuple[WorkerReport, ...]:
-        """Every worker, as it is now."""
         master, record = self.driver.master, self.record
         numbers = sorted({*range(len(self.options.declared)), *master.alive})
         scores, measured = master.estimates.scores(numbers), master.estimates.cluster(numbers)

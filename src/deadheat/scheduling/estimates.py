@@ -220,7 +220,8 @@ class Estimates:
         if self._guessed and not any(estimate.seen for estimate in self._of.values()):
             return UNHEARD
         work = self._work(worker)
-        return max(self[worker].comm.mean + units * (work.mean + SILENCE * work.std), LEAST_SILENCE)
+        spread = max(work.std, LEAST_SPREAD * work.mean)  # tasks that were alike so far may still have a hiccup
+        return max(self[worker].comm.mean + units * (work.mean + SILENCE * spread), LEAST_SILENCE)
 
     def scores(self, workers: Iterable[int]) -> dict[int, Score]:
         """How each worker does, against the fastest of them and against itself."""

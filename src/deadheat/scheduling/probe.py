@@ -30,7 +30,6 @@ class Sample:
 
     @property
     def std(self) -> float:
-        """The standard deviation of one task."""
         return float(np.std(self.work, ddof=1)) if len(self.work) > 1 else 0.0
 
     @property
@@ -70,7 +69,6 @@ class Probe:
         return not self._rounds
 
     def begin(self, at: float) -> list[Command]:
-        """The first round of everybody."""
         return [self._assign(worker, 0, at) for worker in self._workers]
 
     def handle(self, event: Finished | Stopped | Failed) -> list[Command]:
@@ -89,7 +87,6 @@ class Probe:
         return []
 
     def lose(self, worker: int, error: str = "") -> None:
-        """Go on without a worker."""
         self._rounds.pop(worker, None)
         if worker in self.samples and error:
             self.samples[worker].error = error

@@ -29,7 +29,6 @@ class Token:
 
     @property
     def purged(self) -> bool:
-        """Whether the iteration is over."""
         return self._stale()
 
     def check(self) -> None:
@@ -101,7 +100,6 @@ class Program:
         return state if self._share is None else self._share(state)
 
     def needs(self, task: int) -> Collection[int]:
-        """The chunks that a task needs."""
         return ()
 
     def rejected(self, results: Mapping[int, Any]) -> frozenset[int]:
@@ -136,11 +134,10 @@ class NumericProgram(Program):
     def rejected(self, results: Mapping[int, Any]) -> frozenset[int]:
         """Tasks whose results are no arrays of numbers, or of another shape than most."""
         shapes = {task: _shape(value) for task, value in results.items()}
-        usual, _ = Counter(shapes.values()).most_common(1)[0]
-        return frozenset(task for task, shape in shapes.items() if shape is None or shape != usual)
+        usual = Counter(shape for shape in shapes.values() if shape is not None).most_common(1)
+        return frozenset(task for task, shape in shapes.items() if not usual or shape != usual[0][0])
 
     def decode(self, results: Mapping[int, Any]) -> Any:
-        """Raises what `Code.decode` raises."""
         return self.code.decode(results)
 
 
@@ -151,7 +148,6 @@ class UnreadableProgram(Program):
         self._error = error
 
     def run(self, task: int, token: Token) -> Any:
-        """Raise the reason."""
         raise RuntimeError(f"the worker cannot read the job ({self._error})")
 
 

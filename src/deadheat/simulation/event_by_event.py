@@ -1,6 +1,7 @@
 """Any schedule, event by event: its definition is asked what each worker gets, as the master asks it in a live run."""
 
 import heapq
+from collections.abc import Iterable
 from itertools import count
 
 import numpy as np
@@ -11,13 +12,16 @@ from deadheat.scheduling import Progress, Schedule
 from deadheat.simulation.batch import Batch
 
 
-def event_by_event(schedule: Schedule, batch: Batch, code: Code | None = None) -> Array:
-    """The time of each iteration of a batch; infinite where the schedule leaves it without enough results.
+def event_by_event(
+    schedule: Schedule, batch: Batch, code: Code | None = None, iterations: Iterable[int] | None = None
+) -> Array:
+    """The time of each iteration of a batch, or of some of them; infinite where nobody is there to compute it.
 
     code: decides when the results suffice; without one the K-th result does.
     """
     durations = Durations(batch)
-    return np.array([_play(schedule, batch, durations, iteration, code) for iteration in range(batch.size)])
+    chosen = range(batch.size) if iterations is None else iterations
+    return np.array([_play(schedule, batch, durations, iteration, code) for iteration in chosen])
 
 
 class Durations:
@@ -30,10 +34,13 @@ class Durations:
         self._drawn = [batch.durations(p, int(counts[p])) for p in range(len(batch.tasks))]
 
     def of(self, worker: int, number: int, iteration: int) -> float:
-        """How long the worker's task of that number takes in an iteration."""
-        if number >= len(self._drawn[worker]):
-            self._drawn[worker] = self._batch.durations(worker, 2 * (number + 1))
-        return float(self._drawn[worker][number, iteration]) + self._batch.tasks.seconds_per_task
+        """How long the worker's task of that number takes in an iteration; the first includes the shared chunks."""
+        tasks = self._batch.tasks
+        last = number + tasks.shared_chunks
+        if last >= len(self._drawn[worker]):
+            self._drawn[worker] = self._batch.durations(worker, 2 * (last + 1))
+        drawn = self._drawn[worker][last if number else 0 : last + 1, iteration]
+        return float(drawn.sum()) + tasks.seconds_per_task
 
 
 def _play(schedule: Schedule, batch: Batch, durations: Durations, iteration: int, code: Code | None) -> float:

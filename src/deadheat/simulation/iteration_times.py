@@ -66,12 +66,17 @@ def times_of(schedule: Schedule, batch: Batch, code: Code | None = None) -> Arra
 
     code: where iterations end on coverage or by peeling, and not at the K-th result.
     """
-    if code is not None and code.fewest < code.critical:
-        if type(schedule) is Static:
-            return code.finish(results(batch))
+    stops_early = code is not None and code.fewest < code.critical
+    if stops_early and code is not None:
+        lengths = code.finish(results(batch)) if type(schedule) is Static else None
+    else:
+        code, lengths = None, schedule.lengths(batch)
+    if lengths is None:
         return event_by_event(schedule, batch, code)
-    lengths = schedule.lengths(batch)
-    return event_by_event(schedule, batch) if lengths is None else lengths
+    lost = np.flatnonzero(~np.isfinite(lengths))
+    if lost.size:
+        lengths[lost] = event_by_event(schedule, batch, code, lost)
+    return lengths
 
 
 def by_task(

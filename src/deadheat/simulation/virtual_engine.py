@@ -73,7 +73,6 @@ class VirtualEngine(Engine):
         return len(self._workers)
 
     def now(self) -> float:
-        """The time of the last event."""
         return self._now
 
     def send(self, worker: int, message: Message) -> None:

@@ -58,12 +58,10 @@ class Choice:
 
     @property
     def family(self) -> str:
-        """The family of its code."""
         return self.shape.family
 
     @property
     def coded(self) -> bool:
-        """Whether there are tasks to spare."""
         return self.family != "uncoded"
 
     @cached_property

@@ -34,7 +34,6 @@ class Ranking(Sequence[Choice]):
 
     @property
     def best(self) -> Choice:
-        """The choice with the least delay."""
         return self.choices[0]
 
     def first(self, coded: bool) -> Choice | None:
@@ -43,7 +42,6 @@ class Ranking(Sequence[Choice]):
 
     @property
     def leaders(self) -> list[Choice]:
-        """The best of every family."""
         found: dict[str, Choice] = {}
         for choice in self:
             found.setdefault(choice.family, choice)

@@ -4,8 +4,7 @@ from typing import Annotated
 
 import typer
 
-from deadheat.cli.options import AsJson, must_be_one_of
-from deadheat.cli.print_json import print_json
+from deadheat.cli.options import AsJson, must_be_one_of, print_json
 from deadheat.coding import KINDS
 from deadheat.reporting import codes_json, console, print_codes
 

@@ -8,8 +8,7 @@ import typer
 
 from deadheat import __version__, reporting
 from deadheat.cli import options
-from deadheat.cli.options import PURGING, listed, must_be_one_of, numbers, percentage
-from deadheat.cli.print_json import print_json
+from deadheat.cli.options import PURGING, listed, must_be_one_of, numbers, percentage, print_json
 from deadheat.cli.scenario_file import read_scenario
 from deadheat.planning import POLICIES
 from deadheat.scheduling import SCHEDULES

@@ -8,8 +8,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from deadheat.cli.options import AsJson
-from deadheat.cli.print_json import print_json
+from deadheat.cli.options import AsJson, print_json
 from deadheat.coding import Code, codes
 from deadheat.jobs import in_series, result_of, synthetic_least_squares
 from deadheat.model import Cluster, CodeSpec, Search, Split, Stream, Workload, assignment_moments
@@ -77,21 +76,16 @@ def demo(json: AsJson = False) -> None:
     say("")
     say(rich_table(MEASURED, results))
     slow, fast, fastest = (result["compared"]["delay"]["measured"] for result in results)
-    say(
-        f"\nA job is delivered [bold]{slow / fast:.1f} times sooner[/] under Theorem 2 than under the even split"
-        f" ({seconds(fast)} against {seconds(slow)}),\nand {slow / fastest:.1f} times sooner as the tuner chooses."
-    )
+    say(f"\nA job is delivered [bold]{slow / fast:.1f} times sooner[/] under Theorem 2 than under the even split"
+        f" ({seconds(fast)} against {seconds(slow)}),\n"
+        f"and {slow / fastest:.1f} times sooner as the tuner chooses.")  # fmt: skip
     held, stated = (sum(result["intervals"][key] for result in results) for key in ("held", "stated"))
     say(f"Intervals for the end of a job, stated on the way: {held} of {stated} held (95 % should).\n")
-    say(
-        f"{name} was killed at iteration {HALF} of {delivery.iterations} and replaced; its tasks went to others, no"
-        f" iteration was lost,\nand the weights differ from a serial run by {difference:.1e}:"
-    )
+    say(f"{name} was killed at iteration {HALF} of {delivery.iterations} and replaced; its tasks went to others, no"
+        f" iteration was lost,\nand the weights differ from a serial run by {difference:.1e}:")  # fmt: skip
     say(rich_table(WORKERS, survived.reports))
-    say(
-        "\nNext: deadheat plan examples/worked-example.toml (forecasts), deadheat probe (measure your own workers),"
-        "\ndeadheat run examples/worked-example.toml --emulate --speedup 10 --jobs 3; docs/tutorial.md has the rest."
-    )
+    say("\nNext: deadheat plan examples/worked-example.toml (forecasts), deadheat probe (measure your own workers),")
+    say("deadheat run examples/worked-example.toml --emulate --speedup 10 --jobs 3; docs/tutorial.md has the rest.")
 
 
 def _variants(cluster: Cluster) -> list[Variant]:
@@ -133,9 +127,9 @@ def _train(variant: Variant, cluster: Cluster, title: str, screen: Console, kill
     ]
 
     def kill_half_way(message: Event | Command, at: float) -> None:
-        engine = training.driver.engine
-        if isinstance(message, Resolved) and message.ticket.iteration == HALF and isinstance(engine, LocalEngine):
-            engine.kill(KILLED)
+        if isinstance(message, Resolved) and message.ticket.iteration == HALF:
+            assert isinstance(training.driver.engine, LocalEngine)
+            training.driver.engine.kill(KILLED)
 
     training = run(
         jobs, cluster, variant.code, arrivals=[EVERY * n for n in range(len(jobs))], policy=variant.split.policy,

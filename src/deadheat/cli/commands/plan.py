@@ -4,8 +4,7 @@ from typing import Annotated
 
 import typer
 
-from deadheat.cli.options import AsJson, PolicyName, ScenarioFile, numbers
-from deadheat.cli.print_json import print_json
+from deadheat.cli.options import AsJson, PolicyName, ScenarioFile, numbers, print_json
 from deadheat.cli.scenario_file import read_scenario
 from deadheat.errors import finite
 from deadheat.reporting import console, plan_json, print_plan

@@ -7,7 +7,6 @@ import typer
 
 from deadheat import __version__
 from deadheat.cli import options
-from deadheat.cli.print_json import print_json
 from deadheat.cli.scenario_file import read_scenario, with_options, with_workers
 from deadheat.errors import BadInput, finite, whole
 from deadheat.jobs import from_scenario, jobs_of, synthetic_least_squares
@@ -56,6 +55,6 @@ def probe(
     if out is not None:
         write_text(tables if file is None else with_workers(file.read_text(encoding="utf-8"), tables), out)
     if json:
-        print_json(measured_json(measured))
+        options.print_json(measured_json(measured))
     elif out is None:
         print(tables, end="")

@@ -5,8 +5,7 @@ from typing import Annotated
 
 import typer
 
-from deadheat.cli.options import AsJson
-from deadheat.cli.print_json import print_json
+from deadheat.cli.options import AsJson, print_json
 from deadheat.runtime import replay as replay_events
 
 

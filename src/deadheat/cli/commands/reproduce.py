@@ -10,13 +10,10 @@ from typing import Annotated
 import typer
 
 from deadheat import __version__
-from deadheat.cli.options import AsJson, listed, must_be_one_of
-from deadheat.cli.print_json import print_json
+from deadheat.cli.options import AsJson, listed, must_be_one_of, print_json
 from deadheat.errors import BadInput
 from deadheat.paper import ERRATA, EXPERIMENTS
 from deadheat.reporting import Section, console, paper_json, print_claims, save_pictures, write_paper_report
-
-HEADING = "Stream Iterative Distributed Coded Computing: the paper, reproduced"
 
 
 def reproduce(
@@ -45,7 +42,7 @@ def reproduce(
                 screen.print(f"{section.name}: {len(section.claims)} claims, {section.seconds:.1f} s")
     ordered = [sections[name] for name in names]
     about = f"deadheat {__version__}, seed {seed}, {time.perf_counter() - start:.0f} s. Made by: deadheat reproduce."
-    page = write_paper_report(ordered, out, errata=ERRATA, heading=HEADING, about=about)
+    page = write_paper_report(ordered, out, ERRATA, about)
     if json:
         print_json({"seed": seed, "report": str(page), "experiments": paper_json(ordered)})
     else:

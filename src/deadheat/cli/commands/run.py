@@ -7,7 +7,6 @@ import typer
 
 from deadheat import __version__, reporting
 from deadheat.cli import options
-from deadheat.cli.print_json import print_json
 from deadheat.cli.scenario_file import read_scenario, with_options
 from deadheat.errors import whole
 from deadheat.jobs import from_scenario, result_of
@@ -74,7 +73,7 @@ def run(
         reporting.write_arrays(results, save)
     outcome = under_way.outcome
     if json:
-        print_json(reporting.run_json(outcome, about))
+        options.print_json(reporting.run_json(outcome, about))
     else:
         screen = reporting.console()
         screen.print(f"{file.name} on {kind} workers: {prepared}\n", markup=False)

@@ -4,8 +4,7 @@ from dataclasses import asdict
 
 from deadheat import __version__, reporting
 from deadheat.cli import options
-from deadheat.cli.options import PURGING, must_be_one_of, percentage
-from deadheat.cli.print_json import print_json
+from deadheat.cli.options import PURGING, must_be_one_of, percentage, print_json
 from deadheat.cli.scenario_file import read_scenario
 from deadheat.model import Trace
 from deadheat.queueing import forecast
@@ -40,8 +39,8 @@ def simulate(
 
     def run(one_seed: int, record: bool = False) -> Trace:
         return simulate_once(
-            cluster, split, stream, count, PURGING[purge], one_seed, record,
-            schedule=chosen, overhead=scenario.overhead, condition=condition,
+            cluster, split, stream, jobs=count, purge=PURGING[purge], seed=one_seed, timeline=record, schedule=chosen,
+            overhead=scenario.overhead, condition=condition,
         )  # fmt: skip
 
     wanted = percentage("--precision", precision)

@@ -1,14 +1,13 @@
 """`deadheat tune FILE`: which code, parameters, split and schedule give the least delay, at their true cost."""
 
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from deadheat import __version__, reporting
 from deadheat.cli import options
-from deadheat.cli.options import listed
-from deadheat.cli.print_json import print_json
+from deadheat.cli.options import listed, print_json
 from deadheat.cli.scenario_file import read_scenario
 from deadheat.errors import BadInput, whole
 from deadheat.tuning import tune as rank
@@ -32,14 +31,11 @@ def tune(
     whole("--seed", seed, "give a number from 0 on", least=0)
     reporting.check_target("--out", out)
     reporting.check_target("--figure", figure, reporting.FIGURES)
-    search = scenario.search
-    if families is not None:
-        search = replace(search, families=tuple(listed("--families", families)))
-    if schedules is not None:
-        search = replace(search, schedules=tuple(listed("--schedules", schedules)))
+    typed = {"families": families, "schedules": schedules}
+    named: dict[str, Any] = {key: tuple(listed(f"--{key}", text)) for key, text in typed.items() if text is not None}
     with reporting.candidate_bar("candidates") as progress:
         ranking = rank(
-            scenario.workload, scenario.cluster, scenario.stream, search,
+            scenario.workload, scenario.cluster, scenario.stream, replace(scenario.search, **named),
             gamma=scenario.gamma, condition=scenario.condition, seed=seed, progress=progress,
         )  # fmt: skip
     if out is not None:

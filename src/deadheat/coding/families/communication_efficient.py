@@ -6,6 +6,7 @@ Ye, Abbe, Communication-computation efficient gradient coding, ICML 2018.
 """
 
 from functools import partial
+from itertools import product
 
 import numpy as np
 
@@ -32,15 +33,15 @@ def communication_efficient(
         raise BadInput("parts", cut, problem, f"take at most {n - s} parts, or {other}")
     rows, target = window_rows(n, n - s, cut, seed)
     return LinearCode(family="communication-efficient", kind="gradient", rows=rows, target=target, critical=n - s,
-                      parts=cut, cost=window_cost(n, n - s, cut, reuse), assemble=np.ravel)  # fmt: skip
+                      parts=cut, cost=window_cost(n, n - s, reuse, parts=cut), assemble=np.ravel)  # fmt: skip
 
 
 def _shapes(kind: str, critical: int, total: int) -> Shapes:
-    for parts in PARTS:
-        for reuse in (False, True) if parts <= critical else ():
+    for parts, reuse in product(PARTS, (False, True)):
+        if parts <= critical:
             build = partial(communication_efficient, total, total - critical, parts, reuse=reuse)
             yield Shape(family="communication-efficient", kind=kind, critical=critical, total=total, build=build,
-                        cost=window_cost(total, critical, parts, reuse),
+                        cost=window_cost(total, critical, reuse, parts=parts),
                         settings={"parts": parts, "reuse": reuse})  # fmt: skip
 
 

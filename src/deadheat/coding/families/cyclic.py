@@ -7,10 +7,11 @@ Tandon, Lei, Dimakis, Karampatziakis, Gradient coding, ICML 2017.
 """
 
 from functools import partial
+from math import inf
 
-from deadheat.coding.cyclic_windows import window_cost, window_rows
+from deadheat.coding.cyclic_windows import window_cost, window_rows, window_shapes
 from deadheat.coding.linear_code import LinearCode, gradient_code
-from deadheat.coding.shape import Family, Shape, Shapes, straggling
+from deadheat.coding.shape import Family, straggling
 
 
 def cyclic(tasks: int, stragglers: int, *, reuse: bool = False, seed: int = 0) -> LinearCode:
@@ -19,16 +20,10 @@ def cyclic(tasks: int, stragglers: int, *, reuse: bool = False, seed: int = 0) -
     reuse: workers keep chunk results within an iteration, and the cost says so.
     """
     n, s = straggling(tasks, stragglers)
-    return gradient_code("cyclic", window_rows(n, n - s, 1, seed)[0], n - s, window_cost(n, n - s, 1, reuse))
-
-
-def _shapes(kind: str, critical: int, total: int) -> Shapes:
-    for reuse in (False, True):
-        yield Shape(family="cyclic", kind=kind, critical=critical, total=total,
-                    cost=window_cost(total, critical, 1, reuse),
-                    build=partial(cyclic, total, total - critical, reuse=reuse), settings={"reuse": reuse})  # fmt: skip
+    return gradient_code("cyclic", window_rows(n, n - s, 1, seed)[0], n - s, window_cost(n, n - s, reuse))
 
 
 FAMILY = Family(name="cyclic", kinds=("gradient",), title="Cyclic gradient code", source="Tandon et al. 2017",
                 notes="random windows, safe in double precision; with reuse kappa + s chunks for kappa tasks",
-                work="(s+1)/n", factor="(s+1)K/n", enough="any K = n - s", shapes=_shapes)  # fmt: skip
+                work="(s+1)/n", factor="(s+1)K/n", enough="any K = n - s",
+                shapes=partial(window_shapes, "cyclic", cyclic, window_cost, (inf, inf)))  # fmt: skip

@@ -13,13 +13,13 @@ import numpy as np
 
 from deadheat.coding.certification import LIMIT
 from deadheat.coding.cost import Cost
+from deadheat.coding.cyclic_windows import gated, window_cost, window_shapes
 from deadheat.coding.generator_matrices import permuted
 from deadheat.coding.linear_code import LinearCode
-from deadheat.coding.roots_of_unity import gated, root_cost, root_shapes
 from deadheat.coding.shape import Family, straggling
 from deadheat.model import AnyArray
 
-MOST_NEIGHBOURS = 5  # stragglers that the tuner tries where tasks are in their own order (test_certificates.py)
+MOST = (20, 5)  # stragglers that the tuner tries; beyond, the gate refuses many (tests/coding/test_certificates.py)
 
 
 def cyclic_mds(tasks: int, stragglers: int, *, reuse: bool = False, limit: float = LIMIT) -> LinearCode:
@@ -42,10 +42,10 @@ def cyclic_mds(tasks: int, stragglers: int, *, reuse: bool = False, limit: float
 
 def _cost(total: int, critical: int, reuse: bool) -> Cost:
     is_complex = critical % 2 == 0 and total > critical
-    return root_cost(total, critical, is_complex, reuse, permuted_tasks=not reuse)
+    return window_cost(total, critical, reuse, is_complex=is_complex, permuted=not reuse)
 
 
 FAMILY = Family(name="cyclic MDS", kinds=("gradient",), title="Shifts of one polynomial", source="Raviv et al. 2018",
                 work="(s+1)/n", factor="(s+1)K/n", enough="any K = n - s",
                 notes="lost neighbours cost digits: tasks are permuted, and gated; complex where n - s is even",
-                shapes=partial(root_shapes, "cyclic MDS", cyclic_mds, _cost, MOST_NEIGHBOURS))  # fmt: skip
+                shapes=partial(window_shapes, "cyclic MDS", cyclic_mds, _cost, MOST))  # fmt: skip

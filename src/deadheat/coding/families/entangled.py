@@ -10,9 +10,8 @@ from functools import partial
 
 import numpy as np
 
-from deadheat.coding.block_products import MOST_SPARE, Grid, blocks_of, sides
+from deadheat.coding.block_products import MOST_SPARE, Grid, block_cost, blocks_of, sides
 from deadheat.coding.certification import LIMIT, gate
-from deadheat.coding.cost import Cost
 from deadheat.coding.generator_matrices import chebyshev_points, circle_points
 from deadheat.coding.linear_code import LinearCode
 from deadheat.coding.shape import Family, Shape, Shapes, at_least
@@ -41,30 +40,22 @@ def entangled(
     b = x[:, None] ** (p - 1 - j[:, None] + p * m * v).ravel()  # B[j, v] the power p - 1 - j + p m v
     wanted = (p - 1 + p * u[:, None] + p * m * v).ravel()
     code = LinearCode(family="entangled", kind="product", rows=x[:, None] ** np.arange(K), target=np.eye(K)[wanted],
-                      critical=K, cost=_cost(p, m, q, total=n, on_circle=on_circle), least=m * q, encoders=(a, b),
-                      assemble=Grid(m, q))  # fmt: skip
+                      critical=K, cost=block_cost(p, m, q, critical=K, total=n, is_complex=on_circle), least=m * q,
+                      encoders=(a, b), assemble=Grid(m, q))  # fmt: skip
     other = "" if on_circle else 'points="circle", '
     return gate(code, limit, f"take {other}fewer tasks to spare, or codes.polydot")
 
 
-def _cost(inner: int, left: int, right: int, *, total: int, on_circle: bool) -> Cost:
-    blocks, times = left * right, 2 if on_circle else 1
-    K = inner * blocks + inner - 1
-    storage = times * (1 / left + 1 / right) / (2 * inner)
-    return Cost(times**2 / (inner * blocks), storage, result=times / blocks, encode=times * total, decode=times**2 * K)
-
-
 def _shapes(kind: str, critical: int, total: int) -> Shapes:
     spare = total - critical
-    for inner in (2, 3, 4):
+    for inner in (2, 3, 4) if spare <= MOST_SPARE else ():
         blocks = max(round((critical + 1) / inner) - 1, 2)
         left, right = sides(blocks)
         K = inner * blocks + inner - 1
-        if spare <= MOST_SPARE:
-            yield Shape(family="entangled", kind=kind, critical=K, total=K + spare,
-                        settings={"inner": inner, "left": left, "right": right},
-                        cost=_cost(inner, left, right, total=K + spare, on_circle=K > MOST_REAL),
-                        build=partial(entangled, inner, left, right, total=K + spare))  # fmt: skip
+        yield Shape(family="entangled", kind=kind, critical=K, total=K + spare,
+                    cost=block_cost(inner, left, right, critical=K, total=K + spare, is_complex=K > MOST_REAL),
+                    build=partial(entangled, inner, left, right, total=K + spare),
+                    settings={"inner": inner, "left": left, "right": right})  # fmt: skip
 
 
 FAMILY = Family(name="entangled", kinds=("product",), title="Entangled polynomials", source="Yu et al. 2020",

@@ -10,10 +10,9 @@ from functools import partial
 
 import numpy as np
 
-from deadheat.coding.block_products import MOST_SPARE, blocks_of
+from deadheat.coding.block_products import MOST_SPARE, block_cost, blocks_of
 from deadheat.coding.certification import LIMIT, gate
 from deadheat.coding.code import only_row
-from deadheat.coding.cost import Cost
 from deadheat.coding.generator_matrices import chebyshev_points, chebyshev_rows
 from deadheat.coding.linear_code import LinearCode
 from deadheat.coding.shape import Family, Shape, Shapes, at_least
@@ -27,20 +26,17 @@ def matdot(inner: int, total: int, *, limit: float = LIMIT) -> LinearCode:
     points = chebyshev_points(n)
     a = chebyshev_rows(points, p)
     code = LinearCode(family="matdot", kind="product", rows=chebyshev_rows(points, K), target=np.eye(1, K), critical=K,
-                      cost=_cost(p, n), encoders=(a, a), assemble=only_row)  # fmt: skip
+                      cost=block_cost(p, 1, 1, critical=K, total=n), encoders=(a, a), assemble=only_row)  # fmt: skip
     return gate(code, limit, "take fewer tasks to spare, or codes.polynomial")
-
-
-def _cost(inner: int, total: int) -> Cost:
-    return Cost(1 / inner, 1 / inner, result=1.0, encode=total, decode=2 * inner - 1)
 
 
 def _shapes(kind: str, critical: int, total: int) -> Shapes:
     inner, spare = (critical + 1) // 2, total - critical
+    K = 2 * inner - 1
     if spare <= MOST_SPARE:
-        n = 2 * inner - 1 + spare
-        yield Shape(family="matdot", kind=kind, critical=n - spare, total=n, cost=_cost(inner, n),
-                    build=partial(matdot, inner, n), settings={"inner": inner})  # fmt: skip
+        yield Shape(family="matdot", kind=kind, critical=K, total=K + spare, settings={"inner": inner},
+                    cost=block_cost(inner, 1, 1, critical=K, total=K + spare),
+                    build=partial(matdot, inner, K + spare))  # fmt: skip
 
 
 FAMILY = Family(name="matdot", kinds=("product",), title="A sum of products of blocks", source="Dutta et al. 2020",

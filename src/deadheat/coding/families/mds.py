@@ -32,11 +32,9 @@ def mds_cost(critical: int, total: int, basis: str = "gaussian") -> Cost:
 
     A complex block times a real vector is twice the work, and a complex product four times.
     """
-    part, spare = 1 / critical, total - critical
-    if basis == "gaussian":
-        return Cost(part, part, result=part, encode=spare, decode=min(spare, critical), plain=critical)
-    times = 2 if basis == "circle" else 1  # a real vector times a complex matrix
-    return Cost(times * part, times * part, result=times * part, encode=times * total, decode=times**2 * critical)
+    plain, times = critical if basis == "gaussian" else 0, 2 if basis == "circle" else 1
+    part, mixed = times / critical, total - plain
+    return Cost(part, part, result=part, encode=times * mixed, decode=times**2 * min(mixed, critical), plain=plain)
 
 
 def _shapes(kind: str, critical: int, total: int) -> Shapes:

@@ -9,9 +9,8 @@ from functools import partial
 
 import numpy as np
 
-from deadheat.coding.block_products import MOST_SPARE, Grid, blocks_of, each_with_each
+from deadheat.coding.block_products import MOST_SPARE, Grid, block_cost, blocks_of, each_with_each
 from deadheat.coding.certification import LIMIT, gate
-from deadheat.coding.cost import Cost
 from deadheat.coding.generator_matrices import chebyshev_points, chebyshev_rows, gaussian
 from deadheat.coding.linear_code import LinearCode
 from deadheat.coding.shape import Family, Shape, Shapes, at_least
@@ -26,25 +25,20 @@ def polydot(inner: int, outer: int, total: int, *, limit: float = LIMIT, seed: i
     inside, outside = chebyshev_rows(points, s), chebyshev_rows(points, 2 * s - 1)
     a, b = (math.sqrt(t) * gaussian(n, t, seed + i) for i in (0, 1))
     code = LinearCode(family="polydot", kind="product", rows=each_with_each(each_with_each(a, b), outside), critical=K,
-                      target=np.kron(np.eye(t * t), np.eye(1, 2 * s - 1)), cost=_cost(s, t, n), assemble=Grid(t, t),
-                      encoders=(each_with_each(a, inside), each_with_each(inside, b)))  # fmt: skip
+                      target=np.kron(np.eye(t * t), np.eye(1, 2 * s - 1)), assemble=Grid(t, t),
+                      encoders=(each_with_each(a, inside), each_with_each(inside, b)),
+                      cost=block_cost(s, t, t, critical=K, total=n))  # fmt: skip
     return gate(code, limit, "take fewer tasks to spare, or codes.polynomial")
-
-
-def _cost(inner: int, outer: int, total: int) -> Cost:
-    blocks = outer * outer
-    K = blocks * (2 * inner - 1)
-    return Cost(1 / (inner * blocks), 1 / (inner * outer), result=1 / blocks, encode=total, decode=K)
 
 
 def _shapes(kind: str, critical: int, total: int) -> Shapes:
     spare = total - critical
-    for outer in (2, 3, 4):
+    for outer in (2, 3, 4) if spare <= MOST_SPARE else ():
         inner = max(round((critical / outer**2 + 1) / 2), 2)
-        n = outer**2 * (2 * inner - 1) + spare
-        if spare <= MOST_SPARE:
-            yield Shape(family="polydot", kind=kind, critical=n - spare, total=n, cost=_cost(inner, outer, n),
-                        build=partial(polydot, inner, outer, n), settings={"inner": inner, "outer": outer})  # fmt: skip
+        K = outer**2 * (2 * inner - 1)
+        yield Shape(family="polydot", kind=kind, critical=K, total=K + spare, settings={"inner": inner, "outer": outer},
+                    cost=block_cost(inner, outer, outer, critical=K, total=K + spare),
+                    build=partial(polydot, inner, outer, K + spare))  # fmt: skip
 
 
 FAMILY = Family(name="polydot", kinds=("product",), title="Between MatDot and polynomial", source="Dutta et al. 2020",

@@ -11,8 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from deadheat.coding.block_products import Grid, blocks_of, each_with_each, sides
-from deadheat.coding.cost import Cost
+from deadheat.coding.block_products import Grid, block_cost, blocks_of, each_with_each, sides
 from deadheat.coding.generator_matrices import gaussian
 from deadheat.coding.linear_code import LinearCode
 from deadheat.coding.shape import Family, Shape, Shapes, at_least
@@ -21,22 +20,19 @@ from deadheat.coding.shape import Family, Shape, Shapes, at_least
 def polynomial(left: int, right: int, total: int, *, seed: int = 0) -> LinearCode:
     """Cut A in `left` blocks of rows, B in `right` blocks of columns; any K = left * right of n results give A B."""
     m, q = blocks_of(left=left, right=right)
-    n = at_least(total, m * q, "left * right")
-    spare = n - m * q
-    a = np.vstack([np.repeat(np.eye(m), q, axis=0), math.sqrt(m) * gaussian(spare, m, seed)])
-    b = np.vstack([np.tile(np.eye(q), (m, 1)), math.sqrt(q) * gaussian(spare, q, seed + 1)])
-    return LinearCode(family="polynomial", kind="product", rows=each_with_each(a, b), target=np.eye(m * q),
-                      critical=m * q, cost=_cost(m, q, n), encoders=(a, b), assemble=Grid(m, q))  # fmt: skip
-
-
-def _cost(left: int, right: int, total: int) -> Cost:
-    K, storage = left * right, (1 / left + 1 / right) / 2
-    return Cost(1 / K, storage, result=1 / K, encode=total - K, decode=min(total - K, K), plain=K)
+    K = m * q
+    n = at_least(total, K, "left * right")
+    a = np.vstack([np.repeat(np.eye(m), q, axis=0), math.sqrt(m) * gaussian(n - K, m, seed)])
+    b = np.vstack([np.tile(np.eye(q), (m, 1)), math.sqrt(q) * gaussian(n - K, q, seed + 1)])
+    return LinearCode(family="polynomial", kind="product", rows=each_with_each(a, b), target=np.eye(K), critical=K,
+                      cost=block_cost(1, m, q, critical=K, total=n, plain=K), encoders=(a, b),
+                      assemble=Grid(m, q))  # fmt: skip
 
 
 def _shapes(kind: str, critical: int, total: int) -> Shapes:
     left, right = sides(critical)
-    yield Shape(family="polynomial", kind=kind, critical=critical, total=total, cost=_cost(left, right, total),
+    yield Shape(family="polynomial", kind=kind, critical=critical, total=total,
+                cost=block_cost(1, left, right, critical=critical, total=total, plain=critical),
                 build=partial(polynomial, left, right, total), settings={"left": left, "right": right})  # fmt: skip
 
 

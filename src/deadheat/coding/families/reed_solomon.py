@@ -10,11 +10,13 @@ from functools import partial
 import numpy as np
 
 from deadheat.coding.certification import LIMIT
-from deadheat.coding.cost import Cost
+from deadheat.coding.cyclic_windows import gated, window_cost, window_shapes
 from deadheat.coding.generator_matrices import circle_points
 from deadheat.coding.linear_code import LinearCode
-from deadheat.coding.roots_of_unity import MOST_STRAGGLERS, gated, root_cost, root_shapes
 from deadheat.coding.shape import Family, straggling
+
+MOST = (20, 20)  # stragglers that the tuner tries; beyond, the gate refuses many (tests/coding/test_certificates.py)
+_cost = partial(window_cost, is_complex=True)
 
 
 def reed_solomon(tasks: int, stragglers: int, *, reuse: bool = False, limit: float = LIMIT) -> LinearCode:
@@ -34,11 +36,7 @@ def reed_solomon(tasks: int, stragglers: int, *, reuse: bool = False, limit: flo
     return gated("Reed-Solomon", rows, limit, _cost(n, n - s, reuse), s)
 
 
-def _cost(total: int, critical: int, reuse: bool) -> Cost:
-    return root_cost(total, critical, is_complex=True, reuse=reuse)
-
-
 FAMILY = Family(name="Reed-Solomon", kinds=("gradient",), title="Polynomials at roots of unity",
                 source="Halbawi et al. 2018", work="(s+1)/n", factor="(s+1)K/n", enough="any K = n - s",
                 notes="complex, so results are twice as large; permuted points, gated",
-                shapes=partial(root_shapes, "Reed-Solomon", reed_solomon, _cost, MOST_STRAGGLERS))  # fmt: skip
+                shapes=partial(window_shapes, "Reed-Solomon", reed_solomon, _cost, MOST))  # fmt: skip

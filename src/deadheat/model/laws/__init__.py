@@ -24,20 +24,12 @@ __all__ = [
 ALMOST_NONE = 1e-8  # a spread of less than this part of the mean is none: its laws would lose their digits
 
 FromMoments = Callable[[float, float], Law]
-FAMILIES: Registry[FromMoments] = Registry(
-    what="family of laws",
-    field="law",
-    group="deadheat.laws",
-    builtin={
-        "gamma": Gamma.from_moments,
-        "shifted-exponential": ShiftedExponential.from_moments,
-        "lognormal": Lognormal.from_moments,
-        "weibull": Weibull.from_moments,
-        "pareto": Pareto.from_moments,
-        "deterministic": Deterministic.from_moments,
-        "mixture": Mixture.from_moments,
-    },
-)
+BUILTIN: dict[str, FromMoments] = {
+    "gamma": Gamma.from_moments, "shifted-exponential": ShiftedExponential.from_moments,
+    "lognormal": Lognormal.from_moments, "weibull": Weibull.from_moments, "pareto": Pareto.from_moments,
+    "deterministic": Deterministic.from_moments, "mixture": Mixture.from_moments,
+}  # fmt: skip
+FAMILIES = Registry(what="family of laws", field="law", group="deadheat.laws", builtin=BUILTIN)
 register = FAMILIES.register  # of a name and a function that gives the member with a mean and a std
 
 

@@ -4,10 +4,9 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from deadheat.errors import BadInput
-from deadheat.model.arrays import Array
+from deadheat.model.arrays import Array, ArrayLike
 from deadheat.model.laws.law import ExactSums
 
 
@@ -16,6 +15,7 @@ class Deterministic(ExactSums):
     """T = time, always."""
 
     time: float
+    times = ("time",)
 
     @classmethod
     def from_moments(cls, mean: float, std: float) -> Self:
@@ -34,6 +34,3 @@ class Deterministic(ExactSums):
 
     def rvs(self, size: int | tuple[int, ...] | None = None, random_state: Any = None) -> Any:
         return self.time if size is None else np.full(size, self.time)
-
-    def scaled(self, factor: float) -> Self:
-        return type(self)(self.time * factor)

@@ -1,13 +1,12 @@
 """The empirical law: task times as they were measured."""
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from deadheat.errors import BadInput
-from deadheat.model.arrays import Array
+from deadheat.model.arrays import Array, ArrayLike
 from deadheat.model.laws.law import Law
 
 
@@ -16,6 +15,7 @@ class Empirical(Law):
     """Each of the samples with the same probability; its variance is divided by their number, not by one less."""
 
     samples: Array
+    times = ("samples",)
 
     def __init__(self, samples: ArrayLike) -> None:
         try:
@@ -46,6 +46,3 @@ class Empirical(Law):
 
     def rvs(self, size: int | tuple[int, ...] | None = None, random_state: Any = None) -> Any:
         return np.random.default_rng(random_state).choice(self.samples, size)
-
-    def scaled(self, factor: float) -> Self:
-        return type(self)(self.samples * factor)

@@ -4,10 +4,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from deadheat.errors import BadInput, finite
-from deadheat.model.arrays import Array
+from deadheat.model.arrays import Array, ArrayLike
 from deadheat.model.laws.law import Law
 
 

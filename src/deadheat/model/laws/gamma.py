@@ -4,10 +4,9 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from deadheat.model import special
-from deadheat.model.arrays import Array
+from deadheat.model.arrays import Array, ArrayLike
 from deadheat.model.laws.law import ExactSums
 
 
@@ -17,6 +16,7 @@ class Gamma(ExactSums):
 
     shape: float
     scale: float
+    times = ("scale",)
 
     @classmethod
     def from_moments(cls, mean: float, std: float) -> Self:
@@ -38,6 +38,3 @@ class Gamma(ExactSums):
         if self.shape == 1.0:
             return rng.exponential(self.scale, size)
         return rng.gamma(self.shape, self.scale, size)
-
-    def scaled(self, factor: float) -> Self:
-        return type(self)(self.shape, self.scale * factor)

@@ -8,17 +8,21 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from deadheat.errors import finite
-from deadheat.model.arrays import Array
+from deadheat.model.arrays import Array, ArrayLike
 
 
 class Law(ABC):
-    """The law of one task's time. Subclasses are frozen dataclasses with their natural parameters."""
+    """The law of one task's time. Subclasses are frozen dataclasses with their natural parameters.
+
+    times: the names of those parameters that are times, so that they grow with the work of a task.
+    """
+
+    times: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
     def mean(self) -> float:
@@ -45,7 +49,9 @@ class Law(ABC):
 
     def scaled(self, factor: float) -> Law:
         """The law of factor * T: a task of `factor` times the work (Assumption 1)."""
-        return Scaled(self, factor)
+        if not self.times:
+            return Scaled(self, factor)
+        return type(self)(**vars(self) | {name: getattr(self, name) * factor for name in self.times})
 
 
 class ExactSums(Law):
@@ -65,6 +71,7 @@ class Scaled(Law):
 
     law: Law
     factor: float
+    times = ("factor",)
 
     def __post_init__(self) -> None:
         finite("factor", self.factor, "give a positive scale", above=0.0)
@@ -84,6 +91,3 @@ class Scaled(Law):
     def atoms(self) -> tuple[Array, Array] | None:
         atoms = self.law.atoms()
         return None if atoms is None else (self.factor * atoms[0], atoms[1])
-
-    def scaled(self, factor: float) -> Law:
-        return Scaled(self.law, self.factor * factor)

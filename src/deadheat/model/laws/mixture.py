@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from deadheat.errors import BadInput, finite
-from deadheat.model.arrays import Array
+from deadheat.model.arrays import Array, ArrayLike
 from deadheat.model.laws.deterministic import Deterministic
 from deadheat.model.laws.gamma import Gamma
 from deadheat.model.laws.law import Law
@@ -24,9 +23,7 @@ class Mixture(Law):
 
     def __post_init__(self) -> None:
         finite("slowdown", self.slowdown, "say how many times longer a slow task takes, such as 10", least=1.0)
-        finite("probability", self.probability, "give the share of slow tasks, such as 0.2", least=0.0)
-        if self.probability > 1:
-            raise BadInput("probability", self.probability, "must be at most 1", "give the share of slow tasks")
+        finite("probability", self.probability, "give the share of slow tasks, such as 0.2", least=0.0, most=1.0)
 
     @classmethod
     def from_moments(cls, mean: float, std: float, slowdown: float = 10.0, probability: float = 0.1) -> Self:

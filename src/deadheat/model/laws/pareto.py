@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from deadheat.model.arrays import Array
+from deadheat.model.arrays import Array, ArrayLike
 from deadheat.model.laws.law import Law
 
 
@@ -17,6 +16,7 @@ class Pareto(Law):
 
     index: float
     least: float
+    times = ("least",)
 
     @classmethod
     def from_moments(cls, mean: float, std: float) -> Self:
@@ -35,6 +35,3 @@ class Pareto(Law):
 
     def rvs(self, size: int | tuple[int, ...] | None = None, random_state: Any = None) -> Any:
         return self.least * (1 + np.random.default_rng(random_state).pareto(self.index, size))
-
-    def scaled(self, factor: float) -> Self:
-        return type(self)(self.index, self.least * factor)

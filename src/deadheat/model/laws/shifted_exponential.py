@@ -4,11 +4,10 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from deadheat.errors import BadInput
 from deadheat.model import special
-from deadheat.model.arrays import Array
+from deadheat.model.arrays import Array, ArrayLike
 from deadheat.model.laws.law import ExactSums
 
 
@@ -18,6 +17,7 @@ class ShiftedExponential(ExactSums):
 
     shift: float
     scale: float
+    times = ("shift", "scale")
 
     @classmethod
     def from_moments(cls, mean: float, std: float) -> Self:
@@ -41,6 +41,3 @@ class ShiftedExponential(ExactSums):
 
     def rvs(self, size: int | tuple[int, ...] | None = None, random_state: Any = None) -> Any:
         return self.shift + np.random.default_rng(random_state).exponential(self.scale, size)
-
-    def scaled(self, factor: float) -> Self:
-        return type(self)(self.shift * factor, self.scale * factor)

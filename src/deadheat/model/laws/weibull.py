@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from deadheat.errors import BadInput
 from deadheat.model import special
-from deadheat.model.arrays import Array
+from deadheat.model.arrays import Array, ArrayLike
 from deadheat.model.laws.law import Law
 
 LEAST_SHAPE, MOST_SHAPE = 0.05, 1e6  # std/mean from 4e5 down to 1e-6
@@ -26,10 +25,11 @@ class Weibull(Law):
 
     shape: float
     scale: float
+    times = ("scale",)
 
     @classmethod
     def from_moments(cls, mean: float, std: float) -> Self:
-        """The Weibull with these moments; its shape is found by bisection of a falling function."""
+        """The shape is found by bisection of a falling function."""
         wanted = math.log1p((std / mean) ** 2)
         low, high = math.log(LEAST_SHAPE), math.log(MOST_SHAPE)
         if not _log_spread(MOST_SHAPE) <= wanted <= _log_spread(LEAST_SHAPE):
@@ -52,6 +52,3 @@ class Weibull(Law):
 
     def rvs(self, size: int | tuple[int, ...] | None = None, random_state: Any = None) -> Any:
         return self.scale * np.random.default_rng(random_state).weibull(self.shape, size)
-
-    def scaled(self, factor: float) -> Self:
-        return type(self)(self.shape, self.scale * factor)

@@ -23,7 +23,6 @@ class Encoded(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Bytes in all."""
         return len(self.head) + sum(memoryview(buffer).nbytes for buffer in self.buffers)
 
 

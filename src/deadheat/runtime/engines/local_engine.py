@@ -83,7 +83,6 @@ class LocalEngine(RosterEngine[_Handle]):
             self._selector.modify(handle.pipe, selectors.EVENT_READ | selectors.EVENT_WRITE, (worker, handle, True))
 
     def wait(self, timeout: float | None) -> list[Event]:
-        """Events of any worker."""
         events: list[Event] = []
         for key, ready in self._selector.select(timeout):
             worker, handle, is_pipe = key.data  # as they were registered
@@ -276,7 +275,6 @@ class _Unpacking:
         self._sent_for: dict[int, int] = {}  # of each chunk, the job for which it was sent
 
     def of(self, message: Message) -> Message:
-        """The message with its contents unpacked."""
         match message:
             case messages.Compute(state=state):
                 return replace(message, state=readable(lambda: unpack(state, self._states)))

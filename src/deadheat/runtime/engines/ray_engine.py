@@ -61,7 +61,6 @@ class RayWorker:
         threading.Thread(target=self._compute, daemon=True).start()
 
     def ready(self) -> int:
-        """The process of this worker."""
         return os.getpid()
 
     def receive(self, turn: int, message: Message, *contents: Any) -> None:
@@ -231,7 +230,6 @@ class RayEngine(RosterEngine[_Handle]):
         self.handles[worker] = _Handle(actor, actor.ready.remote())
 
     def _heard(self, worker: int) -> list[Event]:
-        """What a worker's call has brought."""
         handle = self.handles[worker]
         try:
             answer = self._ray.get(handle.call)

@@ -26,7 +26,6 @@ class Segment(SharedMemory):
             self.close()
 
     def bytes(self) -> memoryview:
-        """All of it."""
         assert self.buf is not None
         return self.buf
 
@@ -47,7 +46,6 @@ class Arena:
         self._full.clear()
 
     def write(self, buffers: list[memoryview]) -> Place:
-        """Copy the bytes into the arena."""
         needed = sum(b.nbytes + ALIGNED for b in buffers)
         if self._segment is None or self._used + needed > self._segment.size:
             if self._segment is not None:
@@ -69,7 +67,6 @@ class Arena:
                 segment.unlink()
 
     def close(self) -> None:
-        """Release the memory."""
         self.clear()
         if self._segment is not None:
             _drop(self._segment)
@@ -83,7 +80,6 @@ class ArenaReader:
         self._segments: dict[str, Segment] = {}
 
     def read(self, place: Place) -> list[memoryview]:
-        """The bytes at that place, read-only."""
         name, places = place
         if name not in self._segments:
             self._segments[name] = Segment(name)

@@ -3,11 +3,10 @@
 from deadheat.errors import BadInput
 from deadheat.model import Registry
 from deadheat.scheduling.schedules.duplicates import Duplicates
-from deadheat.scheduling.schedules.first_results import kth
 from deadheat.scheduling.schedules.pull import Pull
 from deadheat.scheduling.schedules.schedule import Progress, Schedule
 from deadheat.scheduling.schedules.speculative import Speculative
-from deadheat.scheduling.schedules.static import Static, results
+from deadheat.scheduling.schedules.static import Static, kth, results
 from deadheat.scheduling.schedules.top_up import TopUp
 
 __all__ = [

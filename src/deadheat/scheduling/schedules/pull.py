@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from deadheat.model import Array
-from deadheat.scheduling.schedules.first_results import first_results
+from deadheat.scheduling.schedules.lockstep import lockstep
 from deadheat.scheduling.schedules.schedule import Draws, Progress, Schedule
 
 
@@ -33,5 +33,7 @@ class Pull(Schedule):
         return () if spare is None else (spare,)
 
     def lengths(self, batch: Draws) -> Array | None:
-        """The K-th result of the tasks that are taken first."""
-        return first_results(batch, most=int(batch.loads.sum()), held=1 + self.ahead)
+        """The K-th result of tasks that are taken one by one."""
+        workers = range(len(batch.tasks))
+        opening = self.opening(workers, batch.loads.tolist(), batch.critical)
+        return lockstep(batch, [opening.get(w, ()) for w in workers], ahead=self.ahead, copies=False)

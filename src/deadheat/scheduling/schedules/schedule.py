@@ -1,8 +1,8 @@
 """What a schedule is: who gets which tasks at the start of an iteration, and what a worker gets when it asks for more.
 
 A schedule is ONE class. Its definition (`opening`, `more`, `wake`) is what the master does on every engine, and what
-the simulator follows event by event; where a schedule has one, `lengths` computes the same for thousands of iterations at
-once, and a test holds both equal on the same draws (tests/scheduling/test_one_definition.py).
+the simulator follows event by event; where a schedule has one, `lengths` computes the same for thousands of iterations
+at once, and a test holds both equal on the same draws (tests/scheduling/test_one_definition.py).
 
 A worker's comm (c_p) is paid once per iteration, with its first tasks. Tasks that it gets later cost a message, which
 hides behind the work: a worker asks while it has `ahead` tasks in hand (docs/decisions/0014).
@@ -26,6 +26,11 @@ class Draws(Protocol):
     def critical(self) -> int: ...
     @property
     def size(self) -> int: ...
+    @property
+    def stretch(self) -> Array | None: ...
+    def durations(self, worker: int, count: int) -> Array:
+        """The times of a worker's first `count` tasks in each iteration: shape (count, size)."""
+
     def ends(self, worker: int, count: int) -> Array:
         """When a worker's first `count` results arrive: shape (count, size)."""
 
@@ -113,7 +118,11 @@ class Schedule:
         return None
 
     def lengths(self, batch: Draws) -> Array | None:
-        """The time of each iteration of a batch, from its start to its K-th result; None without a fast path."""
+        """The time of each iteration of a batch, from its start to its K-th result; None without a fast path.
+
+        Infinite where workers are away and the others' tasks do not suffice: such iterations are followed event by
+        event, since the master gives their tasks to others.
+        """
         return None
 
 

@@ -8,30 +8,26 @@ import numpy as np
 
 from deadheat.coding import placement
 from deadheat.model import Array
-from deadheat.scheduling.schedules.first_results import first_results, kth
 from deadheat.scheduling.schedules.schedule import Draws, Schedule
 
 
 @dataclass(frozen=True)
 class Static(Schedule):
-    """Loads as the split says, neighbouring tasks together.
-
-    Where workers are away and the others cannot reach K, these go on with the rest.
-    """
+    """Loads as the split says, neighbouring tasks together."""
 
     keeps_split: ClassVar[bool] = True
 
     def opening(self, workers: Sequence[int], loads: Sequence[int], critical: int) -> dict[int, tuple[int, ...]]:
-        """The split."""
         return {w: tuple(tasks) for w, tasks in zip(workers, placement(loads), strict=True) if tasks}
 
     def lengths(self, batch: Draws) -> Array | None:
-        """The K-th result of all loads."""
-        ends = kth(results(batch), batch.critical)
-        lost = ~np.isfinite(ends)
-        if lost.any():
-            ends[lost] = first_results(batch, most=batch.critical * len(batch.tasks))[lost]
-        return ends
+        """The K-th result of all loads; infinite where too few workers are there."""
+        return kth(results(batch), batch.critical)
+
+
+def kth(ends: Array, critical: int) -> Array:
+    """The K-th smallest of each row."""
+    return np.asarray(np.partition(ends, critical - 1, axis=1)[:, critical - 1])
 
 
 def results(batch: Draws) -> Array:

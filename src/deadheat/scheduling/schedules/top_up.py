@@ -7,8 +7,10 @@ from itertools import islice
 import numpy as np
 
 from deadheat.coding import placement
+from deadheat.model import Array
 from deadheat.planning import apportion
-from deadheat.scheduling.schedules.schedule import Progress, Schedule, copy_of_slowest
+from deadheat.scheduling.schedules.lockstep import lockstep
+from deadheat.scheduling.schedules.schedule import Draws, Progress, Schedule, copy_of_slowest
 
 
 @dataclass(frozen=True)
@@ -39,3 +41,9 @@ class TopUp(Schedule):
         if spare is not None:
             return (spare,)
         return () if left else copy_of_slowest(worker, progress)
+
+    def lengths(self, batch: Draws) -> Array | None:
+        """The K-th result of loads, spares and copies."""
+        workers = range(len(batch.tasks))
+        opening = self.opening(workers, batch.loads.tolist(), batch.critical)
+        return lockstep(batch, [opening.get(w, ()) for w in workers], ahead=self.ahead, copies=True)

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import deadheat as dh
-from deadheat.reporting.files import write_chrome_trace, write_table
+from deadheat.reporting.write_files import write_chrome_trace, write_table
 
 CLUSTER = dh.Cluster.from_columns([1.0, 2.0, 0.5], [1.0, 1.0, 0.5], names=["near", "slow", "far"])
 SPLIT = dh.Split.of([2, 1, 5], dh.CodeSpec.of(6, 8))

@@ -7,14 +7,12 @@ from pathlib import Path
 
 import pytest
 
-import deadheat as dh
 from deadheat import codes
-from deadheat.coding import FAMILIES, WAITING
-from deadheat.coding.shape import KINDS
-from deadheat.reporting.catalogue import HEADINGS, catalogue_json, catalogue_markdown
+from deadheat.coding import FAMILIES, KINDS, WAITING, Code
+from deadheat.reporting.codes_table import COLUMNS, codes_json, codes_markdown
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "codes.md"
-SMALL: dict[str, Callable[[], dh.Code]] = {
+SMALL: dict[str, Callable[[], Code]] = {
     "bernoulli": lambda: codes.bernoulli(4, 6),
     "communication_efficient": lambda: codes.communication_efficient(6, 2),
     "cyclic": lambda: codes.cyclic(6, 2),
@@ -40,7 +38,7 @@ SMALL: dict[str, Callable[[], dh.Code]] = {
 
 
 def test_every_constructor_is_in_the_catalogue_and_no_other() -> None:
-    assert set(SMALL) == set(codes.__all__)
+    assert {*SMALL, "register"} == set(codes.__all__)
     made = {name: make() for name, make in SMALL.items()}
     assert {code.family for code in made.values()} == set(FAMILIES)
     for name, code in made.items():
@@ -79,12 +77,11 @@ def test_a_shape_costs_what_its_code_costs(kind: str) -> None:
 
 def test_json_of_a_kind() -> None:
     for kind in (None, *KINDS):
-        made = catalogue_json(kind, "1.2.3")
-        assert made["version"] == "1.2.3"
+        made = codes_json(kind)
         assert made["waiting"] == WAITING
         names = [row["family"] for row in made["codes"]]
         assert names == [name for name, family in FAMILIES.items() if kind is None or kind in family.kinds]
-    examples = {row["family"]: row["example"] for row in catalogue_json(None, "")["codes"]}
+    examples = {row["family"]: row["example"] for row in codes_json(None)["codes"]}
     assert examples["paper"]["work_factor"] == pytest.approx(25.5)
     assert examples["cyclic"]["work_factor"] == pytest.approx(50 * 6 / 55)
     assert examples["uncoded"]["work_factor"] == examples["mds"]["work_factor"] == pytest.approx(1.0)
@@ -92,13 +89,13 @@ def test_json_of_a_kind() -> None:
 
 
 def test_markdown_is_one_table() -> None:
-    lines = catalogue_markdown().splitlines()
+    lines = codes_markdown().splitlines()
     assert len(lines) == 2 + len(FAMILIES) + len(WAITING)
-    assert [cell.strip() for cell in lines[0].split("|")[1:-1]] == list(HEADINGS)
+    assert [cell.strip() for cell in lines[0].split("|")[1:-1]] == [column.heading for column in COLUMNS]
     for line in lines:
         assert line.startswith("| ")
         assert line.endswith(" |")
-        assert line.count("|") == len(HEADINGS) + 1, line
+        assert line.count("|") == len(COLUMNS) + 1, line
     for name in (*FAMILIES, *WAITING):
         assert any(line.startswith(f"| {name} |") for line in lines), name
 
@@ -107,4 +104,4 @@ def test_the_documentation_shows_this_table() -> None:
     text = PAGE.read_text(encoding="utf-8")
     assert text.count("<!-- codes -->\n") == text.count("<!-- /codes -->\n") == 1
     shown = text.split("<!-- codes -->\n")[1].split("<!-- /codes -->\n")[0]
-    assert shown == catalogue_markdown()
+    assert shown == codes_markdown()
