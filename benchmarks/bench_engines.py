@@ -15,19 +15,17 @@ from multiprocessing.shared_memory import SharedMemory
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import deadheat as dh
 from benchmarks.timing import Row
-from deadheat.runtime.briefs import Brief
-from deadheat.runtime.estimates import Estimates
-from deadheat.runtime.loads import Loads
+from deadheat.model import Array
+from deadheat.scheduling import Estimates
+from deadheat.scheduling.adaptive_split import AdaptiveSplit
 
 WORKERS, TASKS = 5, 11  # per worker
 LARGE = 1_000_000  # doubles: 8 MB
 ITERATIONS = 60
 ROUNDS = 3
-Array = NDArray[np.float64]
 
 
 def nothing(state: Array, chunk: int) -> Array:
@@ -43,8 +41,8 @@ def same(state: Array, total: Array, iteration: int) -> Array:
 def ours(engine: str, tasks: int, size: int) -> float:
     """Seconds per iteration of a whole run, with the master, decoding and estimates; what the start costs left out."""
     job = dh.Job(list(range(WORKERS * tasks)), nothing, np.zeros(size), same, ITERATIONS)
-    times = dh.run(job, workers=WORKERS, engine=engine, adapt=False, policy="uniform").wait().record
-    return statistics.median(a + b for a, b in zip(times.iterations[5:], times.overhead[5:], strict=True))
+    record = dh.run(job, workers=WORKERS, engine=engine, adapt=False, policy="uniform").wait().record
+    return statistics.median(a + b for a, b in zip(record.iterations[5:], record.at_master[5:], strict=True))
 
 
 def echo(pipe: Connection) -> None:
@@ -59,8 +57,8 @@ def pipes() -> float:
     """Five processes, eleven small results of each through pipes."""
     context = multiprocessing.get_context("spawn")
     both = [context.Pipe() for _ in range(WORKERS)]
-    crew = [context.Process(target=echo, args=(there,), daemon=True) for _, there in both]
-    for process in crew:
+    processes = [context.Process(target=echo, args=(there,), daemon=True) for _, there in both]
+    for process in processes:
         process.start()
     ends = [here for here, _ in both]
 
@@ -75,29 +73,29 @@ def pipes() -> float:
                 ready.recv()
                 missing -= 1
 
-    found = _median(iteration)
-    for process in crew:
+    seconds = _median(iteration)
+    for process in processes:
         process.kill()
-    return found
+    return seconds
 
 
 def copies() -> float:
     """An 8 MB state to five and 8 MB back from each: laid into shared memory, read there, laid back."""
     state = np.ones(LARGE)
-    shelves = [SharedMemory(create=True, size=state.nbytes) for _ in range(WORKERS + 1)]
-    views = [np.ndarray(LARGE, buffer=shelf.buf) for shelf in shelves]
+    segments = [SharedMemory(create=True, size=state.nbytes) for _ in range(WORKERS + 1)]
+    views = [np.ndarray(LARGE, buffer=segment.buf) for segment in segments]
 
     def iteration() -> None:
         views[0][:] = state
         for view in views[1:]:
             view[:] = views[0]
 
-    found = _median(iteration)
+    seconds = _median(iteration)
     views.clear()
-    for shelf in shelves:
-        shelf.close()
-        shelf.unlink()
-    return found
+    for segment in segments:
+        segment.close()
+        segment.unlink()
+    return seconds
 
 
 class Streamer:
@@ -129,28 +127,27 @@ def streams() -> float:
                 except StopIteration:
                     under_way.discard(stream)
 
-    found = _median(iteration)
+    seconds = _median(iteration)
     for actor in actors:
         ray.kill(actor)
-    return found
+    return seconds
 
 
 def replanning() -> float:
     """A new split in every iteration: estimates to a cluster, Theorem 2 for five workers and 55 tasks."""
     cluster = dh.Cluster.from_columns([1e-3, 2e-3, 3e-3, 4e-3, 5e-3], 1e-4, 1e-3)
     estimates = Estimates(cluster)
-    brief = Brief(dh.codes.cyclic(55, 5), dh.CodeSpec(50, 1.1), 10)
-    loads = Loads(estimates)
+    spec, adaptive = dh.CodeSpec(50, 1.1), AdaptiveSplit(estimates, dh.split, 1.0, adapt=True)
     workers = list(range(WORKERS))
     turn = iter(range(10**6))
 
     def moved() -> None:
         estimates[0].work.mean = 1e-3 * (1 + next(turn) % 2)  # far enough to be worth a new split
-        loads.of(0, brief, workers)
+        adaptive.loads(0, spec, workers)
 
-    found = _median(moved)
-    assert loads.splits > ITERATIONS
-    return found
+    seconds = _median(moved)
+    assert adaptive.splits > ITERATIONS
+    return seconds
 
 
 def _median(iteration: Callable[[], None]) -> float:

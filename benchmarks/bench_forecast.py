@@ -30,7 +30,7 @@ def rows() -> list[Row]:
     return [
         Row("forecast, worked example", small, "30 ms", 0.030, 1),
         Row("forecast, P=100 K=510", median(lambda: dh.forecast(many, wide, busy)), "2 s", 2.0, 1),
-        Row("genie's bound, P=100 K=510", median(lambda: dh.genie_bound(many, large, busy), 3), "5 s", 5.0, 1),
+        Row("genie's bound, P=100 K=510", median(lambda: dh.theory.genie_bound(many, large, busy), 3), "5 s", 5.0, 1),
         Row("fastest, P=100 K=510 Omega=1.1", median(lambda: dh.fastest(many, large), 3), "10 s", 10.0, 1),
         Row("fastest, P=100 K=510 Omega=1", median(lambda: dh.fastest(many, dh.CodeSpec(510)), 3), "10 s", 10.0, 1),
         Row("draw of 1000 jobs", median(lambda: dh.forecast(cluster, split, stream).draw(1000)), "0.5 s", 0.5, 1),

@@ -13,22 +13,25 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import deadheat as dh
 from benchmarks.timing import Row
-from deadheat.jobs.regression import Fit, Seen, softmax
-from deadheat.jobs.sources import arrays
+from deadheat.coding import Code
+from deadheat.jobs import Fit, arrays, softmax
+from deadheat.model import Array
+from deadheat.scheduling import Token
 
 MEANS = (0.9e-3, 0.7e-3, 1.6e-3, 3.6e-3, 0.8e-3)  # seconds per chunk
 COMMS = (4e-3, 5e-3, 8e-3, 5e-3, 9e-3)  # seconds per iteration
 CHUNKS, ITERATIONS, ROUNDS = 55, 30, 3
 WEIGHTS = 8 * 27  # bytes of the state: 9 columns of 3 classes
 RESULT = WEIGHTS + 16  # gradient, loss and number of rows
+WANTED = Token(lambda: False)
 MOVED = {  # chunks computed, and bytes moved, in an iteration: by counting
     "deadheat, Theorem 2, uncoded": (CHUNKS, 5 * WEIGHTS + CHUNKS * RESULT),
     "deadheat, Theorem 2, cyclic 50 of 55": (CHUNKS + 5 * 5, 5 * WEIGHTS + CHUNKS * RESULT),
@@ -38,25 +41,24 @@ MOVED = {  # chunks computed, and bytes moved, in an iteration: by counting
     "Ray actors, pulled": (CHUNKS, CHUNKS * (WEIGHTS + RESULT)),
     "PyTorch gloo, even": (CHUNKS, 5 * 2 * RESULT),
 }
-Array = NDArray[np.float64]
 
 
 def problem() -> dh.Job:
-    """Made data of three classes."""
+    """Synthetic data of three classes."""
     rng = np.random.default_rng(0)
     labels = rng.integers(0, 3, 2200)
     x = rng.normal(size=(2200, 8)) + 2 * np.eye(3, 8)[labels]
-    ways = {"step": "descent", "rate": 0.5, "iterations": ITERATIONS, "tolerance": 0.0, "chunks": CHUNKS}
-    return softmax(arrays(x, labels), 3, l2=1e-3, **ways)
+    descent = {"step": "descent", "rate": 0.5, "iterations": ITERATIONS, "tolerance": 0.0, "chunks": CHUNKS}
+    return softmax(arrays(x, labels), 3, l2=1e-3, **descent)
 
 
-def share(job: dh.Job, state: Seen, chunks: Sequence[int], p: int, rng: np.random.Generator) -> Array:
+def share(job: dh.Job, weights: Array, chunks: Sequence[int], p: int, rng: np.random.Generator) -> Array:
     """Worker p's part of an iteration: its chunks one after the other, stretched to its law."""
     time.sleep(COMMS[p])
     began, took = time.perf_counter(), 0.0
-    total = np.zeros(state.weights.size + 2)
+    total = np.zeros(weights.size + 2)
     for chunk in chunks:
-        total += job.compute(state, job.chunks[chunk])
+        total += job.compute(weights, job.chunks[chunk], WANTED)
         took += rng.exponential(MEANS[p])
     time.sleep(max(took - (time.perf_counter() - began), 0.0))
     return total
@@ -69,8 +71,8 @@ def stepped(job: dh.Job, fit: Fit, total: Array, iteration: int) -> Fit:
     return new
 
 
-def looped(iteration: Callable[[Seen], Array]) -> tuple[float, float]:
-    """Seconds per iteration, and the last loss, of a way to sum over the chunks."""
+def looped(iteration: Callable[[Array], Array]) -> tuple[float, float]:
+    """Seconds per iteration, and the last loss, of a loop that sums over the chunks like this."""
     job = problem()
     assert job.share is not None
     fit, times = job.start, []
@@ -81,7 +83,7 @@ def looped(iteration: Callable[[Seen], Array]) -> tuple[float, float]:
     return float(np.mean(times)), fit.loss
 
 
-def ours(code: dh.Code | None, policy: str) -> tuple[float, float]:
+def ours(code: Code | None, policy: str) -> tuple[float, float]:
     """deadheat on local processes."""
     cluster = dh.Cluster([dh.Worker(m, m, c) for m, c in zip(MEANS, COMMS, strict=True)])
     done = dh.run(problem(), cluster, code, policy=policy, emulate=True, work=CHUNKS, adapt=False).wait()
@@ -91,7 +93,7 @@ def ours(code: dh.Code | None, policy: str) -> tuple[float, float]:
 def serial() -> tuple[float, float]:
     """One process."""
     job, rng = problem(), np.random.default_rng(1)
-    return looped(lambda state: share(job, state, range(CHUNKS), int(np.argmin(MEANS)), rng))
+    return looped(lambda weights: share(job, weights, range(CHUNKS), int(np.argmin(MEANS)), rng))
 
 
 def even() -> list[list[int]]:
@@ -102,18 +104,18 @@ def even() -> list[list[int]]:
 def with_joblib() -> tuple[float, float]:
     """joblib's processes, equal shares."""
     joblib = importlib.import_module("joblib")
-    job, parts = problem(), even()
+    job, parts, numbers = problem(), even(), count()
     with joblib.Parallel(n_jobs=len(MEANS)) as pool:
 
-        def iteration(state: Seen) -> Array:
-            seeds = np.random.default_rng(state.iteration).integers(0, 2**31, len(MEANS))
+        def iteration(weights: Array) -> Array:
+            seeds = np.random.default_rng(next(numbers)).integers(0, 2**31, len(MEANS))
             calls = (
-                joblib.delayed(share)(job, state, part, p, np.random.default_rng(int(seed)))
+                joblib.delayed(share)(job, weights, part, p, np.random.default_rng(int(seed)))
                 for p, (part, seed) in enumerate(zip(parts, seeds, strict=True))
             )
             return np.asarray(sum(pool(calls)))
 
-        iteration(job.share(job.start))  # type: ignore[misc]
+        iteration(job.start.weights)
         return looped(iteration)
 
 
@@ -123,23 +125,23 @@ class RayShare:
     def __init__(self, p: int) -> None:
         self.p, self.job, self.rng = p, problem(), np.random.default_rng(p)
 
-    def work(self, state: Seen, chunks: Sequence[int]) -> Array:
+    def work(self, weights: Array, chunks: Sequence[int]) -> Array:
         """Its chunks."""
-        return share(self.job, state, chunks, self.p, self.rng)
+        return share(self.job, weights, chunks, self.p, self.rng)
 
 
 def with_ray(pulled: bool) -> tuple[float, float]:
-    """Ray actors with equal shares, or each chunk to whoever is free (with the way to it each time)."""
+    """Ray actors with equal shares, or each chunk to whoever is free (who then waits for its comm each time)."""
     ray: Any = importlib.import_module("ray")
     actors = [ray.remote(RayShare).remote(p) for p in range(len(MEANS))]
     parts = even()
 
-    def shared(state: Seen) -> Array:
-        seen = ray.put(state)
+    def shared(weights: Array) -> Array:
+        seen = ray.put(weights)
         return np.asarray(sum(ray.get([a.work.remote(seen, part) for a, part in zip(actors, parts, strict=True)])))
 
-    def one_by_one(state: Seen) -> Array:
-        seen, left, total = ray.put(state), list(range(CHUNKS)), 0.0
+    def one_by_one(weights: Array) -> Array:
+        seen, left, total = ray.put(weights), list(range(CHUNKS)), 0.0
         under_way = {a.work.remote(seen, [left.pop()]): a for a in actors}
         while under_way:
             (ready,), _ = ray.wait(list(under_way), num_returns=1)
@@ -150,12 +152,11 @@ def with_ray(pulled: bool) -> tuple[float, float]:
         return np.asarray(total)
 
     iteration = one_by_one if pulled else shared
-    job = problem()
-    iteration(job.share(job.start))  # type: ignore[misc]
-    found = looped(iteration)
+    iteration(problem().start.weights)
+    seconds, loss = looped(iteration)
     for actor in actors:
         ray.kill(actor)
-    return found
+    return seconds, loss
 
 
 def ddp_rank(rank: int, folder: str) -> None:
@@ -165,8 +166,8 @@ def ddp_rank(rank: int, folder: str) -> None:
     torch.set_num_threads(1)
     job, rng, part = problem(), np.random.default_rng(rank), even()[rank]
 
-    def iteration(state: Seen) -> Array:
-        total = torch.from_numpy(share(job, state, part, rank, rng))
+    def iteration(weights: Array) -> Array:
+        total = torch.from_numpy(share(job, weights, part, rank, rng))
         torch.distributed.all_reduce(total)
         return np.asarray(total.numpy())
 
@@ -180,15 +181,15 @@ def with_ddp() -> tuple[float, float]:
     """Five processes over gloo."""
     with tempfile.TemporaryDirectory() as folder:
         call = "import sys; from benchmarks.bench_peers import ddp_rank; ddp_rank(int(sys.argv[1]), sys.argv[2])"
-        crew = [
+        processes = [
             subprocess.Popen(
                 [sys.executable, "-c", call, str(rank), folder], stdout=subprocess.PIPE, text=True,
                 cwd=Path(__file__).parents[1],
             )
             for rank in range(len(MEANS))
         ]  # fmt: skip
-        said = [process.communicate(timeout=120)[0] for process in crew]
-    seconds, loss = map(float, said[0].split())
+        printed = [process.communicate(timeout=120)[0] for process in processes]
+    seconds, loss = map(float, printed[0].split())
     return seconds, loss
 
 
@@ -197,7 +198,7 @@ def rows() -> list[Row]:
     ray: Any = importlib.import_module("ray")
     ray.init(num_cpus=8, include_dashboard=False, log_to_driver=False)
     reuse = dh.codes.cyclic(CHUNKS, 5, reuse=True)
-    ways: dict[str, Callable[[], tuple[float, float]]] = {
+    peers: dict[str, Callable[[], tuple[float, float]]] = {
         "deadheat, Theorem 2, uncoded": lambda: ours(None, "optimal"),
         "deadheat, Theorem 2, cyclic 50 of 55": lambda: ours(reuse, "optimal"),
         "serial, fastest worker": serial,
@@ -206,25 +207,24 @@ def rows() -> list[Row]:
         "Ray actors, pulled": lambda: with_ray(True),
         "PyTorch gloo, even": with_ddp,
     }
-    found: dict[str, list[float]] = {name: [] for name in ways}
+    taken: dict[str, list[float]] = {name: [] for name in peers}
     losses: dict[str, float] = {}
     for _ in range(ROUNDS):
-        for name, way in ways.items():
-            seconds, losses[name] = way()
-            found[name].append(seconds)
+        for name, peer in peers.items():
+            seconds, losses[name] = peer()
+            taken[name].append(seconds)
     ray.shutdown()
     assert max(losses.values()) - min(losses.values()) < 1e-9, losses
-    best = min(list(ways)[:2], key=lambda name: statistics.median(found[name]))
-    ours_is = statistics.median(found[best])
-    return [
-        Row(
-            _told(best), ours_is, f"{_told(name)} [{min(times):.4f} to {max(times):.4f}]", statistics.median(times), 1.0
-        )
-        for name, times in found.items()
-        if name != best
-    ]
+    best = min(list(peers)[:2], key=lambda name: statistics.median(taken[name]))
+    our_seconds = statistics.median(taken[best])
+    table = []
+    for name, times in taken.items():
+        if name != best:
+            against = f"{_described(name)} [{min(times):.4f} to {max(times):.4f}]"
+            table.append(Row(_described(best), our_seconds, against, statistics.median(times), 1.0))
+    return table
 
 
-def _told(name: str) -> str:
+def _described(name: str) -> str:
     chunks, moved = MOVED[name]
     return f"{name} ({chunks} chunks, {moved / 1000:.1f} kB)"

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 import deadheat as dh
 from benchmarks.timing import Row
+from deadheat.model import Array
 from deadheat.paper import worked_example
 
 SCALE = 7.587
 ITERATIONS = 100
 CODE = dh.codes.cyclic(55, 5)
 SPEC = worked_example.spec()
-Array = NDArray[np.float64]
 
 
 def gradient(w: Array, chunk: tuple[Array, Array]) -> Array:
@@ -37,7 +36,7 @@ def job() -> dh.Job:
 
 def rows() -> list[Row]:
     """For both engines: measured against forecast, and an even split against Theorem 2."""
-    found = []
+    table = []
     cluster = dh.Cluster(
         [dh.Worker(w.mean / SCALE, w.std / SCALE, w.comm / SCALE, w.name) for w in worked_example.cluster()]
     )
@@ -51,8 +50,8 @@ def rows() -> list[Row]:
             expected = iteration.with_overhead.mean
             what = f"iteration, {policy} split, {engine} (emulated workers)"
             against = f"forecast {iteration.forecast.mean:.4f} + overhead {done.outcome.overhead:.4f}"
-            found.append(Row(what, measured[policy], against, expected, 1.1))
-            found.append(Row("the same, the other way round", expected, "measured", measured[policy], 1.1))
+            table.append(Row(what, measured[policy], against, expected, 1.1))
+            table.append(Row("the same, the other way round", expected, "measured", measured[policy], 1.1))
         even = measured["uniform"] / 1.6
-        found.append(Row(f"Theorem 2, {engine}", measured["optimal"], "even split / 1.6", even, 1.0))
-    return found
+        table.append(Row(f"Theorem 2, {engine}", measured["optimal"], "even split / 1.6", even, 1.0))
+    return table

@@ -1,5 +1,7 @@
-"""Schedules: one definition in the simulator and in real runs on emulated local processes (the worked example, ten times
-faster), and what the simulator costs event by event."""
+"""Schedules: one definition in the simulator and in real runs, and what the simulator costs event by event.
+
+Real runs are on emulated local processes: the worked example, ten times faster.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,9 @@ def rows() -> list[Row]:
             rows.append(Row(f"{name}, {policy} split: simulated iteration", times.mean(), "static", 0.7587, 2.0))
             rows.append(Row("  a task of it in the simulator", cost, "20 us", 20e-6, 1.0))
         work = spec.work / CODE.cost.work
-        done = dh.run(job, cluster, CODE, emulate=True, adapt=False, schedule=schedule, work=work, gamma=SPEEDUP, seed=1)
+        done = dh.run(
+            job, cluster, CODE, emulate=True, adapt=False, schedule=schedule, work=work, gamma=SPEEDUP, seed=1
+        )
         iteration = done.outcome.compared[0]
         against = f"forecast {iteration.forecast.mean:.4f} + overhead {done.outcome.overhead:.4f}"
         rows.append(Row(f"{name}: real run", iteration.measured.mean, against, iteration.with_overhead.mean, 1.1))

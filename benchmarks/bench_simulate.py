@@ -17,7 +17,7 @@ FEW, SOME, MANY = 4, 400, 100_000  # jobs for SimPy, with a timeline, and for de
 
 def in_simpy(cluster: dh.Cluster, split: dh.Split, stream: dh.Stream, jobs: int) -> None:
     """The same jobs task by task: a process per worker, interrupted at the K-th result."""
-    env, rng, tasks = simpy.Environment(), np.random.default_rng(1), cluster.scaled(split.spec.work)
+    env, rng, tasks = simpy.Environment(), np.random.default_rng(1), cluster.tasks(split.spec)
     inbox = simpy.Store(env)
     comm, loads = tasks.comm.tolist(), split.loads.tolist()
     most = jobs * stream.iterations * max(loads)
@@ -44,9 +44,9 @@ def in_simpy(cluster: dh.Cluster, split: dh.Split, stream: dh.Stream, jobs: int)
             yield inbox.get()
             for _ in range(stream.iterations):
                 left, over = [split.spec.critical], env.event()
-                crew = [env.process(worker(p, left, over)) for p in range(len(loads))]
+                at_work = [env.process(worker(p, left, over)) for p in range(len(loads))]
                 yield over
-                for member in crew:
+                for member in at_work:
                     if member.is_alive:
                         member.interrupt()
 

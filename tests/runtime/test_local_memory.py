@@ -9,7 +9,7 @@ from typing import Any
 import each_engine
 import numpy as np
 import pytest
-from test_local_engine import shared_memory
+from processes import shared_memory
 
 import deadheat as dh
 from deadheat.runtime import Job, LocalEngine, run

@@ -22,10 +22,7 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions
 for command in (demo, plan, simulate, compare, tune, codes, run, replay, probe, reproduce):
     app.command()(command)
 
-OPTIONS = {  # by the setting that they change, where they are not named like it
-    "kind": "engine", "ratio": "split", "job.python": "job", "search.families": "families",
-    "search.schedules": "schedules",
-}  # fmt: skip
+OPTIONS = {"kind": "engine", "ratio": "split", "job.python": "job"}  # by setting, where they have other names
 
 
 @app.callback(invoke_without_command=True)
@@ -61,7 +58,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 def _as_typed(error: BadInput, typed: list[str]) -> BadInput:
     """An error about a setting that was typed as an option names the option."""
-    option = f"--{OPTIONS.get(error.field, error.field)}"
+    option = f"--{OPTIONS.get(error.field, error.field.removeprefix('search.'))}"
     if option not in (argument.split("=")[0] for argument in typed):
         return error
     return BadInput(option, error.value, error.problem, error.remedy)

@@ -49,22 +49,15 @@ def certify(code: Code, samples: int = 500, seed: int = 0, *, stride: int = 1) -
     samples = whole("samples", samples, "give the number of random patterns")
     stride = whole("stride", stride, "give 1 to try every lost block")
     everything = math.comb(code.total, code.critical) <= max(samples, ALL_UPTO if samples >= 500 else 0)
-    gains: list[float] = []
-    residual, missed = 0.0, 0
-    worst: tuple[int, ...] = ()
     every = combinations(range(code.total), code.critical)
-    for done in every if everything else some_patterns(code, samples, seed, stride):
-        recipe = code.recipe(done)
-        if recipe is None:
-            missed += 1
-            continue
-        if not gains or recipe.gain > max(gains):
-            worst = done
-        gains.append(recipe.gain)
-        residual = max(residual, recipe.residual)
-    return Certificate(tried=len(gains) + missed, exhaustive=everything, gain=max(gains, default=math.inf),
-                       median_gain=float(np.median(gains)) if gains else math.inf, residual=residual, missed=missed,
-                       worst=worst)  # fmt: skip
+    patterns = list(every if everything else some_patterns(code, samples, seed, stride))
+    recipes = ((done, code.recipe(done)) for done in patterns)
+    judged = [(recipe.gain, recipe.residual, done) for done, recipe in recipes if recipe is not None]
+    gain, _, worst = max(judged, key=lambda judgement: judgement[0], default=(math.inf, 0.0, ()))
+    return Certificate(tried=len(patterns), exhaustive=everything, gain=gain, worst=worst,
+                       median_gain=float(np.median([gain for gain, _, _ in judged])) if judged else math.inf,
+                       residual=max((residual for _, residual, _ in judged), default=0.0),
+                       missed=len(patterns) - len(judged))  # fmt: skip
 
 
 def affordable(code: Code) -> int:

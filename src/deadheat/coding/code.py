@@ -39,9 +39,9 @@ class Code(ABC):
     kind: str
     critical: int
     cost: Cost
-    encoders: tuple[AnyArray, ...]
-    exact: bool
-    assemble: Callable[[AnyArray], AnyArray] | None
+    encoders: tuple[AnyArray, ...] = ()
+    exact: bool = True
+    assemble: Callable[[AnyArray], AnyArray] | None = None
 
     @property
     @abstractmethod

@@ -1,7 +1,7 @@
 """Codes that stop on coverage: tasks are copies of one another, and one result of each part suffices."""
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -30,7 +30,6 @@ class CoverageCode(Code):
     cost: Cost
     encoders: tuple[AnyArray, ...] = ()
     assemble: Callable[[AnyArray], AnyArray] | None = None
-    exact: bool = True
 
     @property
     def total(self) -> int:
@@ -55,9 +54,7 @@ class CoverageCode(Code):
 
     def _recipe(self, done: tuple[int, ...]) -> Recipe | None:
         """The first result of each part: added for a gradient, side by side for blocks."""
-        first: dict[int, int] = {}
-        for task in done:
-            first.setdefault(int(self.groups[task]), task)
+        first = {int(self.groups[task]): task for task in reversed(done)}
         if len(first) < self.chunks:
             return None
         used = tuple(first[group] for group in range(self.chunks))
@@ -66,10 +63,9 @@ class CoverageCode(Code):
         return Weights(used, plain=np.arange(self.chunks), mixed=np.empty((0, self.chunks)))
 
     def finish(self, ends: Array) -> Array:
-        """The time of the last part's first result."""
         order = np.argsort(self.groups, kind="stable")
         starts = np.searchsorted(self.groups[order], np.arange(self.chunks))
-        return np.asarray(np.minimum.reduceat(ends[:, order], starts, axis=1).max(axis=1))
+        return np.asarray(np.minimum.reduceat(ends[:, order], starts, axis=1).max(axis=1))  # the last part's first result
 
 
 def copies(family: str, kind: str, parts: int, times: int) -> CoverageCode:
@@ -77,15 +73,14 @@ def copies(family: str, kind: str, parts: int, times: int) -> CoverageCode:
     if kind not in COVERED:
         raise BadInput("kind", kind, "no such kind of work", nearest(str(kind), COVERED))
     groups = np.tile(np.arange(parts), times)
-    encoders: tuple[AnyArray, ...] = ()
-    assemble: Callable[[AnyArray], AnyArray] | None = only_row if kind == "gradient" else None
+    code = CoverageCode(family, kind, groups, critical=parts * times - times + 1, cost=part_cost(kind, parts))
+    if kind == "gradient":
+        return replace(code, assemble=only_row)
     if kind == "linear":
-        encoders = (np.eye(parts)[groups],)
-    elif kind == "product":
-        left, right = sides(parts)
-        encoders, assemble = (np.eye(left)[groups // right], np.eye(right)[groups % right]), Grid(left, right)
-    return CoverageCode(family=family, kind=kind, groups=groups, critical=parts * times - times + 1,
-                        cost=part_cost(kind, parts), encoders=encoders, assemble=assemble)  # fmt: skip
+        return replace(code, encoders=(np.eye(parts)[groups],))
+    left, right = sides(parts)
+    encoders = np.eye(left)[groups // right], np.eye(right)[groups % right]
+    return replace(code, encoders=encoders, assemble=Grid(left, right))
 
 
 def part_cost(kind: str, parts: int) -> Cost:

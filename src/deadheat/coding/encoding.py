@@ -1,7 +1,9 @@
 """Coded data: what each task is given, mixed once from the blocks of an operand."""
 
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -39,13 +41,13 @@ def encode(code: Code, blocks: Sequence[Any], operand: int = 0) -> list[Any]:
     """
     if not code.encoders:
         raise BadInput("code", code.family, "mixes results and not data", "use code.mix, and code.support for weights")
-    if not 0 <= operand < len(code.encoders):
-        remedy = f"take 0 to {len(code.encoders) - 1}"
-        raise BadInput("operand", operand, f"{code.family} has {len(code.encoders)} coded operands", remedy)
+    operands = len(code.encoders)
+    if not 0 <= operand < operands:
+        raise BadInput("operand", operand, f"{code.family} has {operands} coded operands", f"take 0 to {operands - 1}")
     weights = code.encoders[operand]
-    if len(blocks) != weights.shape[1]:
-        remedy = f"cut the operand into {weights.shape[1]} blocks"
-        raise BadInput("blocks", len(blocks), f"{code.family} mixes {weights.shape[1]} blocks", remedy)
+    m = weights.shape[1]
+    if len(blocks) != m:
+        raise BadInput("blocks", len(blocks), f"{code.family} mixes {m} blocks", f"cut the operand into {m} blocks")
     shapes = {tuple(np.shape(block)) for block in blocks}
     if len(shapes) > 1:
         raise BadInput("blocks", sorted(shapes), "of different shapes", "cut the operand evenly, with zeros at the end")
@@ -58,10 +60,7 @@ def _mixed(row: AnyArray, blocks: Sequence[Any]) -> Any:
     used = np.flatnonzero(row)
     if used.size == 1 and row[used[0]] == 1:
         return blocks[used[0]]
-    total = row[used[0]].item() * blocks[used[0]]  # a number of Python's keeps the precision of the block
-    for j in used[1:]:
-        total = total + row[j].item() * blocks[j]
-    return total
+    return reduce(operator.add, (row[j].item() * blocks[j] for j in used))  # Python's numbers keep a block's precision
 
 
 def _short(weights: AnyArray, blocks: Sequence[Any]) -> ShortBlock:

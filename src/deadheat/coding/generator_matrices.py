@@ -61,8 +61,6 @@ def chebyshev_rows(points: Array, degrees: int) -> Array:
 
 def permuted(total: int) -> IntArray:
     """0 ... n - 1 in strides of about the golden section of n: neighbours come to lie far apart."""
-    if total < 3:
-        return np.arange(total)
-    wanted = round(total * (math.sqrt(5) - 1) / 2)
-    stride = min((s for s in range(1, total) if math.gcd(s, total) == 1), key=lambda s: abs(s - wanted))
-    return np.arange(total) * stride % total
+    golden = round(total * (math.sqrt(5) - 1) / 2)
+    coprime = (s for s in range(1, total) if math.gcd(s, total) == 1)
+    return np.arange(total) * min(coprime, key=lambda s: abs(s - golden), default=1) % total

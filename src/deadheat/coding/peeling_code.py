@@ -39,7 +39,6 @@ class PeelingCode(Code):
     cost: Cost
     encoders: tuple[AnyArray, ...]
     assemble: Callable[[AnyArray], AnyArray] | None = None
-    exact: bool = True
 
     def __post_init__(self) -> None:
         if not self.critical:
@@ -58,19 +57,15 @@ class PeelingCode(Code):
         return self.least
 
     def _recipe(self, done: tuple[int, ...]) -> Recipe | None:
-        peeler = _Peeler(self)
-        through = [peeler.add(task) for task in done]
-        return Peeling(self, done, peeler.steps) if any(through) else None
+        peeled = self._peel(done)
+        return None if peeled is None else Peeling(self, done, peeled[1])
 
     def finish(self, ends: Array) -> Array:
-        """Arrival by arrival: each result is peeled as far as it goes when it comes."""
         times = np.full(len(ends), np.inf)
         for row, order in enumerate(np.argsort(ends, axis=1).tolist()):
-            peeler = _Peeler(self)
-            for task in order:
-                if peeler.add(task):
-                    times[row] = ends[row, task]
-                    break
+            peeled = self._peel(order)
+            if peeled is not None:
+                times[row] = ends[row, order[peeled[0] - 1]]
         return times
 
     @cached_property
@@ -78,50 +73,45 @@ class PeelingCode(Code):
         return (*self.tasks, *self.checks)
 
     @cached_property
-    def graph(self) -> tuple[list[int], list[int], list[list[int]]]:
+    def _graph(self) -> tuple[list[int], list[int], list[list[int]]]:
         """How many symbols each equation has, the sum of their numbers, and the equations of each symbol."""
         places: list[list[int]] = [[] for _ in range(self.symbols)]
         for number, (symbols, _) in enumerate(self.equations):
             for symbol in symbols.tolist():
                 places[symbol].append(number)
-        sizes = [len(symbols) for symbols, _ in self.equations]
-        return sizes, [int(symbols.sum()) for symbols, _ in self.equations], places
+        return [len(s) for s, _ in self.equations], [int(s.sum()) for s, _ in self.equations], places
 
+    def _peel(self, order: Sequence[int]) -> tuple[int, list[Step]] | None:
+        """How many results suffice when they come in that order, and the steps; None where all are too few.
 
-class _Peeler:
-    """Peeling as results come in. An equation with one unknown has its number as what is left of their sum."""
-
-    def __init__(self, code: PeelingCode) -> None:
-        sizes, sums, self._places = code.graph
-        self._unknown, self._sums = sizes.copy(), sums.copy()
-        self._here = [False] * code.total + [True] * len(code.checks)
-        self._known = [False] * code.symbols
-        self._wanted = self._missing = code.wanted
-        self.steps: list[Step] = []
-        self._peel([number for number in range(code.total, len(sizes)) if sizes[number] == 1])
-
-    def add(self, task: int) -> bool:
-        """One more result; whether all wanted symbols are known now."""
-        self._here[task] = True
-        if self._unknown[task] == 1:
-            self._peel([task])
-        return not self._missing
-
-    def _peel(self, ready: list[int]) -> None:
-        unknown, sums, here = self._unknown, self._sums, self._here
-        while ready:
-            number = ready.pop()
-            symbol = sums[number]
-            if unknown[number] != 1 or self._known[symbol]:
-                continue  # another equation has determined it
-            self._known[symbol] = True
-            self._missing -= symbol < self._wanted
-            self.steps.append((symbol, number))
-            for touched in self._places[symbol]:
-                unknown[touched] -= 1
-                sums[touched] -= symbol
-                if unknown[touched] == 1 and here[touched]:
-                    ready.append(touched)
+        Each result is peeled as far as it goes when it comes. An equation with one unknown has that symbol's number as
+        what is left of their sum.
+        """
+        sizes, totals, places = self._graph
+        unknown, sums = sizes.copy(), totals.copy()
+        here = [False] * self.total + [True] * len(self.checks)
+        solved, missing = [False] * self.symbols, self.wanted
+        steps: list[Step] = []
+        ready = [number for number in range(self.total, len(sizes)) if sizes[number] == 1]
+        for count, task in enumerate(order, 1):
+            here[task] = True
+            ready.append(task)
+            while ready:
+                number = ready.pop()
+                symbol = sums[number]
+                if unknown[number] != 1 or solved[symbol]:
+                    continue  # it has more unknowns, or another equation has determined it
+                solved[symbol] = True
+                missing -= symbol < self.wanted
+                steps.append((symbol, number))
+                for touched in places[symbol]:
+                    unknown[touched] -= 1
+                    sums[touched] -= symbol
+                    if unknown[touched] == 1 and here[touched]:
+                        ready.append(touched)
+            if not missing:
+                return count, steps
+        return None
 
 
 @dataclass(frozen=True, eq=False)

@@ -58,14 +58,14 @@ class Family:
     shapes: Callable[[str, int, int], Shapes] = lambda kind, critical, total: iter(())
 
 
-def sizes(critical: object, total: object) -> tuple[int, int]:
-    """K and n, checked: K <= n, and both whole."""
-    needed = whole("critical", critical, "give the number of results that suffice (K)")
-    tasks = whole("total", total, "give the number of tasks (n)")
-    if needed > tasks:
-        problem = f"more than the {tasks} tasks there are"
-        raise BadInput("critical", needed, problem, f"take at most {tasks}, or total = {needed}")
-    return needed, tasks
+def sizes(
+    critical: object, total: object, field: str = "critical", what: str = "results that suffice (K)"
+) -> tuple[int, int]:
+    """K and n, checked: both are whole, and K <= n. A message speaks of K as `field`, the number of `what`."""
+    K, n = whole(field, critical, f"give the number of {what}"), whole("total", total, "give the number of tasks (n)")
+    if n < K:
+        raise BadInput(field, K, f"more than the {n} tasks there are", f"take at most {n}, or total = {K}")
+    return K, n
 
 
 def straggling(tasks: object, stragglers: object) -> tuple[int, int]:

@@ -1,7 +1,7 @@
 """Jobs from the table [job] of a scenario file: a kind with its settings, or a Python file."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -42,24 +42,27 @@ class JobStream:
             if isinstance(place, str) and not Path(place.rpartition(":")[0]).is_absolute():
                 place = str(folder / place)
             self._listed = jobs_of("job.python", place, count)
-        self.first = self._job(0)  # what cannot be meant is said before any work
+        self.first = self._first()  # what cannot be meant is said before any work
 
     def __len__(self) -> int:
         return self._count if self._listed is None else len(self._listed)
 
     def __iter__(self) -> Iterator[Workable]:
-        yield self.first
-        for number in range(1, len(self)):
-            yield self._job(number)
+        """Jobs of a kind are equal but for their names, and share their data."""
+        for number in range(len(self)):
+            if self._listed is not None:
+                yield self._listed[number]
+            else:
+                yield replace(self.first, name=f"{kind_of(self._table)[0]} {number + 1}")  # type: ignore[type-var]
 
-    def _job(self, number: int) -> Workable:
+    def _first(self) -> Workable:
         if self._listed is not None:
-            return self._listed[number]
+            return self._listed[0]
         name, kind = kind_of(self._table)
         _known(self._table, ("kind", *kind.keys))
         settings = {key: value for key, value in self._table.items() if key != "kind"}
         try:
-            return kind.make(self._folder, self._chunks, self._iterations, f"{name} {number + 1}", **settings)
+            return kind.make(self._folder, self._chunks, self._iterations, f"{name} 1", **settings)
         except BadInput as error:
             raise error.within("job") from None
         except TypeError as error:

@@ -53,9 +53,13 @@ class CodedProgram(NumericProgram):
 
 
 class EncodedBlocks(list[tuple[Any, ...]]):
-    """For each task a mixture of the blocks of every operand; encoding: what it cost."""
+    """For each task a mixture of the blocks of every operand; encoding: what it cost.
+
+    operands: kept alive, so that no other matrix can lie in their place while the blocks are shared.
+    """
 
     encoding: Encoding
+    operands: list[Any]
 
 
 _shared: WeakValueDictionary[object, EncodedBlocks] = WeakValueDictionary()  # of jobs that are under way
@@ -76,6 +80,7 @@ def encoded(code: Code, operands: Sequence[tuple[Any, Sequence[Any]]]) -> Encode
         distinct = {id(block): block for blocks in mixed for block in blocks}
         coded = EncodedBlocks(zip(*mixed, strict=True))
         coded.encoding = Encoding(seconds, plain, sum(map(_bytes, distinct.values())))
+        coded.operands = [matrix for matrix, _ in operands]
         _shared[key] = coded
     return coded
 

@@ -9,14 +9,12 @@ from deadheat.paper.five_workers import NOTE, spec, stream, workers
 from deadheat.planning import split, uniform
 from deadheat.simulation import simulate
 
-JOBS = 3
-
 
 def reproduce(seed: int) -> Finding:
     """Three jobs, task by task, on the same arrivals and the same luck."""
     cluster, code = workers(), spec()
     splits = {"uniform": uniform(cluster, code), "optimal": split(cluster, code)}
-    runs = {name: simulate(cluster, s, stream(), JOBS, seed=seed, timeline=True) for name, s in splits.items()}
+    runs = {name: simulate(cluster, s, stream(), 3, seed=seed, timeline=True) for name, s in splits.items()}
 
     def draw(figure: Any) -> None:
         end = max(trace.end[-1] for trace in runs.values())
@@ -50,9 +48,8 @@ def _states(axes: Any, trace: Trace, names: list[str]) -> None:
             firsts = np.flatnonzero(np.diff(iterations, prepend=-1))
             lasts = np.append(firsts[1:], iterations.size) - 1
             begin, end = line.begin[mine][firsts], line.end[mine][lasts]
-            axes.broken_barh(
-                list(zip(begin, end - begin, strict=True)), (worker - 0.35, 0.7), color=f"C{job}", edgecolor="white"
-            )
+            blocks = list(zip(begin, end - begin, strict=True))
+            axes.broken_barh(blocks, (worker - 0.35, 0.7), color=f"C{job}", edgecolor="white")
     axes.set_yticks(range(len(names)), names)
     for arrived in trace.arrival:
         axes.axvline(arrived, color="grey", linestyle=":", linewidth=1)

@@ -17,13 +17,11 @@ def reproduce(seed: int) -> Finding:
     def draw(figure: Any) -> None:
         left, right = figure.subplots(1, 2)
         place = np.arange(1, len(cluster) + 1)
-        for axes, values, label in (
-            (left, tasks.mean, "seconds per task at K = 350"),
-            (right, tasks.comm, "seconds per iteration"),
-        ):
+        for axes, values in ((left, tasks.mean), (right, tasks.comm)):
             axes.bar(place[used], values[used], color="tab:blue", label="used")
             axes.bar(place[~used], values[~used], color="lightgrey", label="not used")
-            axes.set(xlabel="worker", ylabel=label)
+        left.set(xlabel="worker", ylabel="seconds per task at K = 350")
+        right.set(xlabel="worker", ylabel="seconds per iteration")
         left.legend()
 
     ratio = tasks.mean.max() / tasks.mean.min()

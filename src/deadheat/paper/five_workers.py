@@ -8,7 +8,6 @@ import numpy as np
 
 from deadheat.model import Cluster, CodeSpec, Stream
 
-ITERATIONS, RATE, CRITICAL, WORK = 10, 0.01, 1000, 500.0
 NOTE = (
     "The paper does not print its workers (they are in a lost figure); these are a seeded cluster built to its words."
 )
@@ -16,18 +15,16 @@ NOTE = (
 
 def stream() -> Stream:
     """Poisson, rate 0.01 per second, ten iterations a job."""
-    return Stream.poisson(RATE, ITERATIONS)
+    return Stream.poisson(0.01, 10)
 
 
 def spec(redundancy: float = 1.0) -> CodeSpec:
     """K = 1000, C = 500."""
-    return CodeSpec(CRITICAL, redundancy, WORK)
+    return CodeSpec(1000, redundancy, 500.0)
 
 
 def workers(strength: float = 1.0) -> Cluster:
     """Exponential workers whose speeds lie within a factor of six, at 0.1 to 0.9 s; `strength` divides task times."""
     rng = np.random.default_rng(20220)
-    task = np.sort(rng.uniform(0.016, 0.096, 5)) / strength  # seconds per task
-    return Cluster.from_columns(
-        task / WORK, task / WORK, rng.uniform(0.1, 0.9, 5), names=[f"w{p}" for p in range(1, 6)]
-    )
+    per_unit = np.sort(rng.uniform(0.016, 0.096, 5)) / strength / spec().work  # from seconds per task
+    return Cluster.from_columns(per_unit, per_unit, rng.uniform(0.1, 0.9, 5), names=["w1", "w2", "w3", "w4", "w5"])

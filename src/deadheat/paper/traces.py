@@ -11,9 +11,7 @@ from deadheat.queueing import IterationLaw
 from deadheat.simulation import Replay, simulate
 
 FILE = "lambda256_cnn.npz"
-LEVEL = 2  # which of the five load levels is replayed
-BODY = (0.25, 0.5, 0.75, 0.9)  # K as a part of the workers: what a code with some redundancy waits for
-TAIL = (0.95, 1.0)
+BODY, TAIL = (0.25, 0.5, 0.75, 0.9), (0.95, 1.0)  # K as a part of the workers; codes with redundancy wait for the body
 
 
 def reproduce(seed: int) -> Finding:
@@ -23,20 +21,20 @@ def reproduce(seed: int) -> Finding:
         note = f"{FILE} is not here: put it into ../shared/traces or name its folder in DEADHEAT_TRACES. Skipped."
         return Finding("Real traces (skipped)", (), (), (note,))
     with np.load(path) as record:
-        seconds = np.asarray(record["seconds"], float)[LEVEL]
+        seconds = np.asarray(record["seconds"], float)[2]  # the third of five load levels
     tasks = fitted(seconds).tasks(CodeSpec(1))  # one per worker, of one unit of work
     workers = len(tasks)
-    parts = (*BODY, *TAIL)
-    replayed, forecast = {}, {}
-    for part in parts:
-        needed = round(part * workers)
-        replayed[part] = replay(seconds, needed)
-        forecast[part] = IterationLaw(tasks, np.ones(workers, int), needed).mean
-    off = {part: forecast[part] / float(replayed[part].mean()) - 1 for part in parts}
+
+    def model(part: float) -> float:
+        return IterationLaw(tasks, np.ones(workers, int), round(part * workers)).mean
+
+    replayed = {part: float(replay(seconds, round(part * workers)).mean()) for part in (*BODY, *TAIL)}
+    forecast = {part: model(part) for part in replayed}
+    off = {part: forecast[part] / replayed[part] - 1 for part in replayed}
     claims = [
         Claim(
             f"mean iteration waiting for {part:.0%} of 256 workers (s)", printed="(not in the paper)",
-            ours=f"replay {replayed[part].mean():.3f}, fitted model {forecast[part]:.3f} ({off[part]:+.1%})",
+            ours=f"replay {replayed[part]:.3f}, fitted model {forecast[part]:.3f} ({off[part]:+.1%})",
             holds=abs(off[part]) <= 0.05,
             why="30 recorded rounds; a lognormal per worker, fitted to the logarithms of its times",
         )
@@ -44,7 +42,7 @@ def reproduce(seed: int) -> Finding:
     ]  # fmt: skip
     worst, typical = float(seconds.max()), float(np.median(seconds))
     tails = (
-        f"{part:.0%} takes {replayed[part].mean():.2f} s, and the model says {forecast[part]:.2f} s ({off[part]:+.0%})"
+        f"{part:.0%} takes {replayed[part]:.2f} s, and the model says {forecast[part]:.2f} s ({off[part]:+.0%})"
         for part in TAIL
     )
     notes = (
@@ -58,8 +56,7 @@ def reproduce(seed: int) -> Finding:
         shares = np.linspace(0.3, 1.0, 15)
         rows = np.sort(seconds, axis=1)
         axes.plot(shares, [rows[:, round(s * workers) - 1].mean() for s in shares], "o", label="replay of 30 rounds")
-        curve = [IterationLaw(tasks, np.ones(workers, int), round(s * workers)).mean for s in shares]
-        axes.plot(shares, curve, label="fitted model, exact law")
+        axes.plot(shares, [model(share) for share in shares], label="fitted model, exact law")
         axes.set(xlabel="results waited for, of 256", ylabel="mean iteration (s)", yscale="log")
         axes.legend()
 
@@ -71,9 +68,8 @@ def fitted(seconds: Array) -> Cluster:
     """One lognormal worker per column; its spread from the middle of its times, so that no outlier rules it."""
     logs = np.log(seconds)
     spread = np.maximum(np.diff(np.quantile(logs, [0.1, 0.9], axis=0), axis=0)[0] / 2.563, 1e-3)
-    return Cluster(
-        Worker.of(laws.Lognormal(float(m), float(s))) for m, s in zip(np.median(logs, axis=0), spread, strict=True)
-    )
+    columns = zip(np.median(logs, axis=0).tolist(), spread.tolist(), strict=True)
+    return Cluster(Worker.of(laws.Lognormal(log_mean, log_std)) for log_mean, log_std in columns)
 
 
 def replay(seconds: Array, needed: int) -> Array:

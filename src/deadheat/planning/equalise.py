@@ -18,9 +18,8 @@ TOLERANCE = 1e-13  # of the total; the rest is shared out in proportion
 
 
 def equalise(tasks: Tasks, total: int, score: Score, caps: Array) -> tuple[Array, float]:
-    """The real shares that sum to `total` and give all active workers one score, and that score theta.
+    """The real shares, at most `caps`, that sum to `total` and give all active workers one score, and that score theta.
 
-    caps: the most tasks of each worker.
     Raises BadInput where the caps do not hold the total, NoConvergence where the score is not increasing.
     """
     require_room(caps, total)
@@ -54,7 +53,9 @@ def equalise(tasks: Tasks, total: int, score: Score, caps: Array) -> tuple[Array
     gap = total - float(kappa.sum())
     if abs(gap) > 0.5:
         raise NoConvergence("the balance of the scores", STEPS, gap)
-    return _close(kappa, gap, caps), origin + height
+    free = np.where(kappa < caps, kappa, 0.0)  # who may take the last rounding error, in proportion
+    weight = float(free.sum())
+    return kappa + free * (gap / weight) if weight > 0 else kappa, origin + height
 
 
 def require_room(caps: Array, total: int) -> None:
@@ -63,10 +64,3 @@ def require_room(caps: Array, total: int) -> None:
     if room < total:
         problem = f"the workers together hold {room:g} of {total} tasks"
         raise BadInput("capacity", int(room), problem, "raise capacities or add workers")
-
-
-def _close(kappa: Array, gap: float, caps: Array) -> Array:
-    """Spread the last rounding error over those who may take it, in proportion."""
-    free = np.where(kappa < caps, kappa, 0.0)
-    weight = float(free.sum())
-    return kappa + free * (gap / weight) if weight > 0 else kappa

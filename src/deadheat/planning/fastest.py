@@ -27,11 +27,15 @@ def fastest(cluster: Cluster, spec: CodeSpec, gamma: float = 1.0) -> Split:
     start = split(cluster, spec, gamma)
     tasks = cluster.tasks(spec)
     candidates = [start.loads, _earliest(tasks, spec.total)]
-    judged = [IterationLaw(tasks, loads, spec.critical).mean for loads in candidates]
-    first = int(np.argmin(judged))
-    search = _Search(tasks, spec.critical, candidates[first])
-    loads = search.run(candidates[first])
-    if IterationLaw(tasks, loads, spec.critical).mean >= judged[first]:
+    judged = [IterationLaw(tasks, loads, spec.critical) for loads in candidates]
+    first = int(np.argmin([law.mean for law in judged]))
+    loads, search = candidates[first], _Search(tasks, judged[first])
+    for _ in range(spec.total):
+        better = search.exchange(loads)
+        if better is None:
+            break
+        loads = better
+    if IterationLaw(tasks, loads, spec.critical).mean >= judged[first].mean:
         loads = candidates[first]
     return Split(spec, loads, loads.astype(float), start.theta, gamma, "fastest")
 
@@ -57,31 +61,18 @@ def _earliest(tasks: Tasks, total: int) -> IntArray:
 class _Search:
     """Exchanges of single tasks on one grid of times."""
 
-    def __init__(self, tasks: Tasks, critical: int, loads: IntArray) -> None:
-        law = IterationLaw(tasks, loads, critical)
+    def __init__(self, tasks: Tasks, law: IterationLaw) -> None:
         ends = np.unique([0.0, *law.quantile([1 - s for s in SURVIVALS])])
         nodes, weights = np.polynomial.legendre.leggauss(8)
         half = np.diff(ends) / 2
         self._times = ((ends[:-1] + half)[:, None] + half[:, None] * nodes).ravel()
         self._weights = (half[:, None] * weights).ravel()
-        self._tasks, self._critical, self._limits = tasks, critical, caps(tasks)
-        self._mean = law.mean
+        self._tasks, self._critical, self._mean = tasks, law.critical, law.mean
         self._rows: dict[int, Array] = {}
 
-    def run(self, loads: IntArray) -> IntArray:
-        current = loads.copy()
-        for _ in range(int(loads.sum())):
-            better = self._exchange(current)
-            if better is None:
-                break
-            current = better
-        return current
-
-    def _exchange(self, loads: IntArray) -> IntArray | None:
+    def exchange(self, loads: IntArray) -> IntArray | None:
         """The best exchange among the most promising additions, or None where none pays."""
-        room = np.flatnonzero(loads < self._limits)
-        gains = np.zeros(loads.size)
-        gains[room] = self._prices(loads, 1)[room]
+        gains = np.where(loads < caps(self._tasks), self._prices(loads, 1), 0.0)
         best, least = None, -LEAST_GAIN * self._mean
         for q in np.argsort(-gains, kind="stable")[:TRIED]:
             more = loads.copy()
@@ -90,8 +81,7 @@ class _Search:
             losses[(more == 0) | (np.arange(loads.size) == q)] = np.inf
             p = int(np.argmin(losses))
             if losses[p] - gains[q] < least:
-                least = float(losses[p] - gains[q])
-                best = more
+                best, least = more, float(losses[p] - gains[q])
                 best[p] -= 1
         return best
 
@@ -106,9 +96,8 @@ class _Search:
         prices = np.zeros(loads.size)
         for p, halves in others.items():
             count = int(loads[p]) + extra
-            missing = self._critical - count
-            if missing >= 0:
-                price = self._done(p, count)[count - 1] * counting.chance(halves, missing)
+            if count <= self._critical:
+                price = self._done(p, count)[count - 1] * counting.chance(halves, self._critical - count)
                 prices[p] = float(price @ self._weights)
         return prices
 

@@ -36,15 +36,14 @@ def caps(tasks: Tasks) -> Array:
 
 def _fill(weights: Array, total: int, most: Array) -> Array:
     """Shares in proportion to the weights; what a full worker cannot take goes to the others, in proportion."""
-    require_room(np.where(weights > 0, most, 0.0), total)
-    shares = np.zeros(len(weights))
-    open_ = weights > 0
-    while True:  # every round fills at least one worker for good
-        rest = total - float(most[~open_ & (weights > 0)].sum())
-        shares = np.where(open_, weights / weights[open_].sum() * rest, np.where(weights > 0, most, 0.0))
-        full = open_ & (shares > most)
+    free = weights > 0
+    most = np.where(free, most, 0.0)
+    require_room(most, total)
+    while free.any():  # every round fills at least one worker for good
+        rest = total - float(most[~free].sum())
+        shares = np.where(free, weights / weights[free].sum() * rest, most)
+        full = free & (shares > most)
         if not full.any():
             return shares
-        open_ &= ~full
-        if not open_.any():
-            return np.where(weights > 0, most, 0.0)
+        free = free & ~full
+    return most

@@ -73,11 +73,18 @@ class Draw:
 def draw(stream: Stream, service_mean: float, service_std: float, jobs: int) -> Draw:
     """What the average delay of the first `jobs` jobs will be, in a stable queue or an unstable one."""
     jobs = whole("jobs", jobs, "give the number of jobs")
-    drift, spread = _drift_and_spread(stream, service_mean, service_std)
+    drift, spread = (
+        service_mean - stream.interarrival_mean,
+        math.hypot(service_std, stream.interarrival_std),
+    )  # of S - A
     if drift <= -NEVER_WAITS * spread or (drift <= 0 and spread <= 1e-9 * service_mean):
         return Draw(jobs, service_mean, service_std / math.sqrt(jobs))  # every job is done before the next arrives
     if drift >= 0 and drift * math.sqrt(jobs) >= SURE * spread:
-        return _never_empty(stream, service_mean, service_std, jobs)
+        # Waits are a random walk, and the average is E[T_s] + (E[T_s] - E[T_a])(J-1)/2. The walk starts anew at 0 in
+        # its first steps; that lifts it by spread^2/(2 drift), as for a Brownian motion.
+        mean = service_mean + drift * (jobs - 1) / 2 + spread**2 / (2 * drift) * (jobs > 1)
+        left = np.arange(jobs - 1, 0, -1) / jobs  # the part of the average that each step stays in
+        return Draw(jobs, mean, math.sqrt(spread**2 * float(left @ left) + service_std**2 / jobs))
     steps = min(jobs, STEPS) if drift < 0 else jobs
     first, second, more = _moments(stream, service_mean, service_std, steps)
     rest = jobs - steps
@@ -85,35 +92,18 @@ def draw(stream: Stream, service_mean: float, service_std: float, jobs: int) -> 
     return Draw(jobs, mean, std, floor=max(service_mean - 3 * service_std / jobs**0.5, 0.0))
 
 
-def _drift_and_spread(stream: Stream, service_mean: float, service_std: float) -> tuple[float, float]:
-    """Mean and standard deviation of S - A."""
-    return service_mean - stream.interarrival_mean, math.hypot(service_std, stream.interarrival_std)
-
-
-def _never_empty(stream: Stream, service_mean: float, service_std: float, jobs: int) -> Draw:
-    """Far from stable: waits are a random walk, and the average is E[T_s] + (E[T_s] - E[T_a])(J-1)/2.
-
-    The walk starts anew at 0 in its first steps; that lifts it by spread^2/(2 drift), as for a Brownian motion.
-    """
-    drift, spread = _drift_and_spread(stream, service_mean, service_std)
-    left = np.arange(jobs - 1, 0, -1) / jobs  # the part of the average that each step stays in
-    mean = service_mean + drift * (jobs - 1) / 2 + spread**2 / (2 * drift) * (jobs > 1)
-    return Draw(jobs, mean, math.sqrt(spread**2 * float(left @ left) + service_std**2 / jobs))
-
-
 def _moments(
     stream: Stream, service_mean: float, service_std: float, steps: int
 ) -> tuple[float, float, tuple[float, float]]:
     """Mean and variance of the sum of `steps` delays from an empty system, and what one more step adds to each."""
-    drift, spread = _drift_and_spread(stream, service_mean, service_std)
+    drift, spread = service_mean - stream.interarrival_mean, math.hypot(service_std, stream.interarrival_std)
     reach = 10 * spread * math.sqrt(steps) + max(drift, 0.0) * steps
     if drift < 0:
         reach = min(reach, 20 * spread**2 / -drift + 10 * spread)  # waits fall off like exp(2 drift w/spread^2)
     cells = min(int(CELLS_PER_SPREAD * reach / spread) + 1, MOST_CELLS)
     step = reach / cells
     place, chance, with_service = _increments(stream, service_mean, service_std, step)
-    below = max(-int(place[0]), 0)
-    above = max(int(place[-1]), 0)
+    below, above = max(-int(place[0]), 0), max(int(place[-1]), 0)
     size = 1 << (cells + below + above + place.size).bit_length()
     kernel, service_kernel = (np.conj(np.fft.rfft(k, size)) for k in (chance, with_service))
     wait = step * np.arange(cells)
@@ -131,15 +121,15 @@ def _moments(
     square = service_std**2 + service_mean**2
     delay, delay2 = wait + service_mean, wait**2 + 2 * wait * service_mean + square
     v, u = np.zeros(cells), np.zeros(cells)
-    track = []
+    mean = var = more_mean = more_var = 0.0
     for _ in range(steps):
         v_next, u_next = after(v), after(u)
         next_v = expect(v_next, kernel)
         u = delay2 + 2 * (wait * next_v + expect(v_next, service_kernel)) + expect(u_next, kernel)
         v = delay + next_v
-        track.append((float(v[0]), float(u[0] - v[0] ** 2)))
-    (mean, var), before = track[-1], track[-2] if steps > 1 else (0.0, 0.0)
-    return mean, var, (mean - before[0], var - before[1])
+        more_mean, more_var = float(v[0]) - mean, float(u[0] - v[0] ** 2) - var
+        mean, var = float(v[0]), float(u[0] - v[0] ** 2)
+    return mean, var, (more_mean, more_var)
 
 
 def _increments(stream: Stream, service_mean: float, service_std: float, step: float) -> tuple[Array, Array, Array]:

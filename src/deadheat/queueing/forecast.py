@@ -17,6 +17,7 @@ class Forecast:
     delay: mean time from arrival to delivery in the steady state, infinite where the queue is unstable; exact for
     Poisson arrivals (Pollaczek-Khinchine), Kingman's approximation for others.
     law: the law of an iteration's time at the workers, for quantiles; iteration_mean adds the master's overhead.
+    most_rate: the jobs per second at which the queue ceases to be stable.
     """
 
     iteration_mean: float
@@ -35,12 +36,10 @@ class Forecast:
 
     @property
     def headroom(self) -> float:
-        """How much of the capacity is to spare: 1 - utilisation, negative where jobs pile up."""
         return 1 - self.utilisation
 
     @property
     def most_rate(self) -> float:
-        """The jobs per second at which the queue ceases to be stable."""
         return 1 / self.service_mean
 
     def draw(self, jobs: int) -> Draw:
@@ -65,8 +64,8 @@ def forecast(
     if not isinstance(purge, bool):
         raise BadInput("purge", purge, "theory knows purging at once or not at all", "give True or False, or simulate")
     split.must_fit(len(cluster))
-    tasks, critical = cluster.tasks(split.spec), split.spec.critical
-    return of_law(IterationLaw(tasks, split.loads, critical, purge, condition), stream, overhead)
+    law = IterationLaw(cluster.tasks(split.spec), split.loads, split.spec.critical, purge, condition)
+    return of_law(law, stream, overhead)
 
 
 def of_law(law: IterationLaw, stream: Stream, overhead: Overhead = NONE) -> Forecast:

@@ -152,7 +152,9 @@ class IterationLaw:
     def _fluid(self) -> float:
         """When the iteration would end if every task took its mean: the middle of the law, roughly."""
         low, high = float(self._ready.min()), float((self._ready + self._loads * self._pace).max())
-        for _ in range(60 if self.purge else 0):
+        if not self.purge:
+            return high
+        for _ in range(60):
             middle = (low + high) / 2
             placed = np.minimum(np.maximum(middle - self._ready, 0.0) / self._pace, self._loads).sum()
             low, high = (middle, high) if placed < self.critical else (low, middle)

@@ -34,8 +34,7 @@ def print_codes(kind: str | None, console: Console) -> None:
     factors = {name: f"{example['work_factor']:.3g}" if example else "-" for name, example in examples.items()}
     factor: Column[Family] = Column("at 50 of 55", lambda family: factors[family.name], left=True)
     console.print(rich_table([*COLUMNS[:5], factor], _families(kind)))
-    what_for = "C/W is the work of one task, K C/W what K results cost, in plain iterations"
-    console.print(f"{what_for} (at about K = {NEEDED}, n = {TOTAL}).")
+    console.print("C/W is the work of one task, K C/W that of K results, in plain iterations (about K = 50, n = 55).")
     console.print("--json adds notes and sources; so does docs/reference/codes.md.")
     for name, what in WAITING.items():
         console.print(f"not yet: {name} ({what})")

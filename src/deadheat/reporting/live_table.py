@@ -4,9 +4,9 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from rich.columns import Columns
 from rich.console import Group, RenderableType
 from rich.progress_bar import ProgressBar
+from rich.table import Table
 from rich.text import Text
 
 from deadheat.reporting.columns import rich_table
@@ -46,11 +46,12 @@ def watched(run: Run, title: str) -> Iterator[None]:
 def live_view(run: Run, title: str, now: float) -> Group:
     """Title, workers and progress; where the number of jobs is unknown, only how many are done."""
     eta = run.eta
-    done = f"{eta.done} jobs done" if eta.count is None else f"{eta.done} of {eta.count} jobs done"
-    cells: list[RenderableType] = [done]
+    cells: list[RenderableType] = [f"{eta.over} " + ("" if eta.count is None else f"of {eta.count} ") + "jobs done"]
     if eta.progress is not None:
-        cells += [ProgressBar(total=1.0, completed=eta.progress, width=40), f"{eta.progress:.0%}"]
+        cells += [ProgressBar(total=1.0, completed=eta.progress, width=30), f"{eta.progress:.0%}"]
     end = eta.run_ends(now)
     if end is not None:  # "at most", since jobs may converge before their last iteration
         cells.append(f"at most {seconds_range(end.low - now, end.high - now)} to go")
-    return Group(Text(title), rich_table(WORKERS, run.reports), Columns(cells))
+    line = Table.grid(padding=(0, 1))
+    line.add_row(*cells)
+    return Group(Text(title), rich_table(WORKERS, run.reports), line)

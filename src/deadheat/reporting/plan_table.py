@@ -64,9 +64,10 @@ def print_plan(plan: Plan, console: Console) -> None:
 def _workers(plan: Plan) -> Table:
     split, holds, busy = plan.split, plan.holds, plan.forecast.law.busy
     tasks = plan.scenario.cluster.tasks(split.spec)
+    names, pace = tasks.names, tasks.pace
     columns: list[Column[int]] = [  # of a worker's number
-        Column("worker", lambda p: tasks.names[p], left=True),
-        Column("task", lambda p: seconds(tasks.pace[p])),
+        Column("worker", lambda p: names[p], left=True),
+        Column("task", lambda p: seconds(pace[p])),
         Column("comm", lambda p: seconds(tasks.comm[p])),
         Column("share", lambda p: f"{split.shares[p]:.3f}"),
         Column("load", lambda p: str(split.loads[p])),
@@ -85,8 +86,8 @@ def _expectation(plan: Plan) -> Table:
     purging = "the K-th result ends it" if plan.purge else "all results are awaited"
     table.add_row("iteration", seconds(expected.iteration_mean), f"99 % within {seconds(late)}; {purging}")
     table.add_row("service", seconds(expected.service_mean), f"{stream.iterations} iterations a job")
-    load = f"{expected.utilisation:.1%}"
-    table.add_row("utilisation", load, f"stable below {expected.most_rate:.4g} jobs per second")
+    stable = f"stable below {expected.most_rate:.4g} jobs per second"
+    table.add_row("utilisation", f"{expected.utilisation:.1%}", stable)
     shown = f"one run of {draw.jobs} jobs shows {seconds_range(draw.low, draw.high)} (95 % of runs)"
     table.add_row("[bold]delay[/]", f"[bold]{seconds(expected.delay)}[/]", shown)
     if not stream.is_poisson:

@@ -34,8 +34,7 @@ def ranking_columns(ranking: Ranking) -> dict[str, AnyArray]:
 
 def print_ranking(ranking: Ranking, console: Console, top: int) -> None:
     """Print the reason, the first choices with the best of every other family, and the frontier."""
-    console.print(escape(ranking.why))
-    console.print()
+    console.print(escape(ranking.why), "", sep="\n")
     shown = [*ranking[:top], *(choice for choice in ranking.leaders if choice not in ranking[:top])]
     console.print(rich_table(_columns(ranking), shown))
     reasons = "more were judged", "ruled out by a bound", "refused for losing digits"

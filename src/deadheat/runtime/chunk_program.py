@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from deadheat.coding import Code
+from deadheat.coding import Code, in_parts
 from deadheat.model import AnyArray
 from deadheat.scheduling import NumericProgram, Token
 
@@ -49,15 +49,21 @@ class ChunkProgram(NumericProgram):
         for chunk, row in zip(chunks.tolist(), weights, strict=True):
             if chunk not in self._results:
                 self._results[chunk] = self.result(chunk, token)
-            value = self._results[chunk]
+            value, first = self._results[chunk], self._results[int(chunks[0])]
+            if np.shape(value) != np.shape(first):
+                shapes = f"chunk {chunk} gave shape {np.shape(value)}, chunk {chunks[0]} {np.shape(first)}"
+                raise ValueError(f"{shapes}: all chunks must give results of one shape")
             whole = value if self._parts > 1 or row[0] == 1 else row[0] * value
-            term = row @ _cut(value, self._parts) if self._parts > 1 else whole
+            term = row @ in_parts(value, self._parts) if self._parts > 1 else whole
             total = term if total is None else total + term
         return total if self._parts == 1 else Part(total, np.shape(value))
 
     def rejected(self, results: Mapping[int, Any]) -> frozenset[int]:
         """Tasks whose results are no arrays of the usual shape."""
-        return super().rejected(_values(results) if self._parts > 1 else results)
+        if self._parts == 1:
+            return super().rejected(results)
+        wholes = {task: np.empty(part.shape) if isinstance(part, Part) else None for task, part in results.items()}
+        return super().rejected(wholes) | super().rejected(_values(results))
 
     def decode(self, results: Mapping[int, Any]) -> Any:
         if self._parts == 1:
@@ -68,12 +74,6 @@ class ChunkProgram(NumericProgram):
 
 def _values(results: Mapping[int, Any]) -> dict[int, Any]:
     return {task: part.value if isinstance(part, Part) else None for task, part in results.items()}
-
-
-def _cut(value: AnyArray, parts: int) -> AnyArray:
-    """A result in parts of one length, the last one filled up with zeros."""
-    flat = np.ravel(value)
-    return np.pad(flat, (0, -flat.size % parts)).reshape(parts, -1)
 
 
 class LoadedChunks:

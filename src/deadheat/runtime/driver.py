@@ -294,6 +294,7 @@ class Driver:
                 installed.discard(number)
                 self._stored[worker] -= gone
                 self.engine.send(worker, messages.Forget(number, tuple(sorted(gone))))
+        self.engine.release(number, unused)
         if number != PROBE:
             self._delivered.append(
                 Delivery(

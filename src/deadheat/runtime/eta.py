@@ -24,9 +24,10 @@ class Eta:
     arrivals: Sequence[float] | None = None
     stated: int = 0
     held: int = 0
-    done: int = 0  # jobs
+    over: int = 0  # jobs that are delivered, given up or skipped
     _jobs: dict[int, tuple[int, float]] = field(default_factory=dict)  # iterations, and work of one
     _pace: Running = field(default_factory=lambda: Running(MEMORY))
+    _iterations: int = 0  # of all jobs
     _job: int = -1
     _next: int = 0  # iteration of the job
     _last: float = 0.0  # when the last iteration ended, or the job began
@@ -47,6 +48,7 @@ class Eta:
                 iterations, work = self._jobs[self._job]
                 pace = (at - self._last) / work
                 self._pace.add(pace, pace * pace)
+                self._iterations += 1
                 self._last, self._next = at, ticket.iteration + 1
                 if self._next % max(iterations // TENTHS, 1) == 0:
                     self._state(at)
@@ -54,8 +56,8 @@ class Eta:
                 if isinstance(message, messages.Deliver) and job == self._job:
                     self.stated += len(self._open)
                     self.held += sum(interval.holds(at) for interval in self._open)
-                    self.done += 1
                 self._open = []
+                self.over += 1
                 del self._jobs[job]
 
     def _state(self, at: float) -> None:
@@ -71,7 +73,7 @@ class Eta:
     def _around(self, middle: float, at: float, left: Sequence[tuple[int, float]]) -> Interval | None:
         """The interval for iterations of jobs, how many and of how much work: their spread, and that of the pace."""
         own = sum(count * work**2 for count, work in left)
-        if self._pace.weight < FEWEST or not own:
+        if self._iterations < FEWEST or not own:
             return None
         common = sum(count * work for count, work in left) ** 2 / self._pace.weight
         half = _student(self._pace.weight - 1) * self._pace.std * math.sqrt(own + common)
@@ -100,7 +102,7 @@ class Eta:
         if not self.count:
             return None
         part = self._next / self._jobs[self._job][0] if self._job in self._jobs else 0.0
-        return min((self.done + part) / self.count, 1.0)
+        return min((self.over + part) / self.count, 1.0)
 
 
 def _student(freedom: float) -> float:

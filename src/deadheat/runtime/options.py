@@ -65,6 +65,11 @@ class Options:
             raise BadInput("memory", self.memory, "not a number", "give bytes, such as 1e9")
         if not self.memory > 0:
             raise BadInput("memory", self.memory, "no room for any chunk", "give bytes, above 0")
+        finite("gamma", self.gamma, "give a weight in 1/second, such as 1.0", least=0.0)
+        whole("seed", self.seed, "give a number from 0 on", least=0)
+        if not isinstance(self.policy, str) and not callable(self.policy):
+            remedy = "give a name, or a function of cluster, spec and gamma"
+            raise BadInput("policy", self.policy, "not a policy", remedy)
         if self.work is not None:
             finite("work", self.work, "give units of work of a plain iteration, above 0", above=0.0)
         existing = None if isinstance(self.engine, str) else self.engine.workers
@@ -139,6 +144,7 @@ class Options:
         if program.spec.shared_chunks and not self.named_schedule.keeps_split:
             problem = "tasks that share chunks must stay where they were planned"
             raise BadInput("schedule", self.schedule, problem, 'use schedule="static", or a code without reuse')
+        self.named_policy(self.declared, program.spec, self.gamma)  # a split that cannot be is refused at the door
         return program
 
 

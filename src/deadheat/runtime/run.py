@@ -197,7 +197,7 @@ class Run:
             try:
                 self._submit(job, code, self.origin + at)
             except (DeadheatError, OSError) as error:
-                if not self.record.delivered and not self.record.failed and not len(self.driver):
+                if not self.driver.submitted:
                     raise  # the first job: what cannot be meant is said before any work
                 failed.append(self._unprepared(job, self.origin + at, str(error)))
             except Exception as error:
@@ -215,10 +215,14 @@ class Run:
                 state, iteration, over = saved.state, saved.iteration, saved.over
         number = self.driver.submitted
         self._kinds[number] = self.expectations.kind(program)
-        self.eta.add(number, program.iterations, program.spec.critical * program.spec.work)
+        if over or iteration >= program.iterations:
+            self.eta.over += 1
+        else:
+            self.eta.add(number, program.iterations, program.spec.critical * program.spec.work)
         self.driver.submit(program, state, arrived=at, iteration=iteration, over=over)
 
     def _unprepared(self, job: Workable, at: float, error: str) -> Delivery:
+        self.eta.over += 1
         number, now, name = self.driver.skip(), self.driver.engine.now(), getattr(job, "name", "")
         return Delivery(number, name, None, 0, arrived=at, started=now, delivered=now, error=error)
 

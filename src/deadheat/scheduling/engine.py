@@ -8,6 +8,7 @@ not read. `deadheat.runtime.conformance` is the suite that an engine must pass.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 
 from deadheat.scheduling.messages import Event, Message
 
@@ -40,6 +41,10 @@ class Engine(ABC):
     def exhausted(self) -> bool:
         """Whether no worker is left and none will come."""
         return False
+
+    def release(self, job: int, chunks: Iterable[int]) -> None:
+        """Drop what is kept to be sent: the job's program, and these chunks. By default nothing is kept."""
+        return
 
     def dismiss(self, worker: int) -> None:
         """End a worker that has been silent for too long; it may be replaced. By default nothing happens."""

@@ -150,10 +150,11 @@ class Master:
         self._progress = Progress(job.code.total, workers, self._seconds)
         self._progress.now = at
         self._errors, self._discarded, self._asked, self._heard = {}, {}, {}, {}
-        opening: dict[int, tuple[int, ...]] = {}
-        if workers:
-            loads = self._split.loads(ticket.job, job.spec, workers)
-            opening = self._schedule.opening(workers, loads, job.spec.critical)
+        try:
+            loads = self._split.loads(ticket.job, job.spec, workers) if workers else []
+            opening = self._schedule.opening(workers, loads, job.spec.critical) if workers else {}
+        except Exception as error:  # of the user's policy or schedule, or workers that cannot hold the tasks
+            return self._give_up(f"its tasks cannot be split: {type(error).__name__}: {error}", at)
         if self._adapt and ticket.iteration % EXPLORED == EXPLORED - 1:
             opening |= _copies(workers, opening)
         commands = [self._assign(worker, tasks, at) for worker, tasks in opening.items()]

@@ -1,8 +1,8 @@
 """The tuner: ranks code x parameters x split x schedule by the delay that each would have, at its true cost.
 
-Candidates whose law is known are judged exactly, all of them but the hopeless. What is expensive to judge (the search for
-the fastest split, and simulations) is judged only while a bound leaves it a chance to win; of every family at least the
-most promising shape is.
+Candidates whose law is known are judged exactly, all of them but the hopeless. What is expensive to judge (the search
+for the fastest split, and simulations) is judged only while a bound leaves it a chance to win; of every family at least
+the most promising shape is.
 """
 
 import math

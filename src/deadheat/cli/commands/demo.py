@@ -80,7 +80,7 @@ def demo(json: AsJson = False) -> None:
         f" ({seconds(fast)} against {seconds(slow)}),\n"
         f"and {slow / fastest:.1f} times sooner as the tuner chooses.")  # fmt: skip
     held, stated = (sum(result["intervals"][key] for result in results) for key in ("held", "stated"))
-    say(f"Intervals for the end of a job, stated on the way: {held} of {stated} held (95 % should).\n")
+    say(f"Intervals for the end of a job, stated during the runs: {held} of {stated} held (95 % should).\n")
     say(f"{name} was killed at iteration {HALF} of {delivery.iterations} and replaced; its tasks went to others, no"
         f" iteration was lost,\nand the weights differ from a serial run by {difference:.1e}:")  # fmt: skip
     say(rich_table(WORKERS, survived.reports))

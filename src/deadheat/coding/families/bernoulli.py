@@ -27,8 +27,8 @@ def bernoulli(
     regular: every task has `degree` chunks and every chunk is in `degree` tasks (expander-like), else each chunk is in
     each task with probability degree/n (Bernoulli).
     """
-    needed, n = sizes(critical, total)
-    d = _degree(n) if degree is None else whole("degree", degree, "give the chunks per task (d)")
+    K, n = sizes(critical, total)
+    d = whole("degree", _degree(n) if degree is None else degree, "give the chunks per task (d)")
     if d > n:
         raise BadInput("degree", d, f"more than the m = {n} chunks there are", f"take at most {n}")
     rng = np.random.default_rng(seed)
@@ -38,11 +38,11 @@ def bernoulli(
     else:
         rows = (rng.random((n, n)) < d / n).astype(float)
         rows[np.flatnonzero(rows.sum(axis=1) == 0), 0] = 1.0
-    return gradient_code("bernoulli", rows, needed, _cost(n, needed, d), exact=False)
+    return gradient_code("bernoulli", rows, K, _cost(n, K, d), exact=False)
 
 
 def _degree(chunks: int) -> int:
-    return max(min(math.ceil(math.log(chunks)), chunks), 1)
+    return max(math.ceil(math.log(chunks)), 1)
 
 
 def _cost(total: int, critical: int, degree: int) -> Cost:
@@ -51,11 +51,10 @@ def _cost(total: int, critical: int, degree: int) -> Cost:
 
 def _shapes(kind: str, critical: int, total: int) -> Shapes:
     if critical < total:
-        d = _degree(total)
-        yield Shape(family="bernoulli", kind=kind, critical=critical, total=total, cost=_cost(total, critical, d),
-                    build=partial(bernoulli, critical, total, d), exact=False)  # fmt: skip
+        cost = _cost(total, critical, _degree(total))
+        yield Shape("bernoulli", kind, critical, total, cost, partial(bernoulli, critical, total), exact=False)
 
 
-FAMILY = Family(name="bernoulli", kinds=("gradient",), title="Random sums of chunks", work="d/n", factor="dK/n",
+FAMILY = Family("bernoulli", ("gradient",), title="Random sums of chunks", work="d/n", factor="dK/n", shapes=_shapes,
                 source="Charles et al. 2017; Raviv et al. 2018", enough="any K, with an error",
-                notes="approximate: the error is the recipe's residual", shapes=_shapes)  # fmt: skip
+                notes="approximate: the error is the recipe's residual")  # fmt: skip

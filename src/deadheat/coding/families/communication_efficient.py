@@ -40,11 +40,10 @@ def _shapes(kind: str, critical: int, total: int) -> Shapes:
     for parts, reuse in product(PARTS, (False, True)):
         if parts <= critical:
             build = partial(communication_efficient, total, total - critical, parts, reuse=reuse)
-            yield Shape(family="communication-efficient", kind=kind, critical=critical, total=total, build=build,
-                        cost=window_cost(total, critical, reuse, parts=parts),
-                        settings={"parts": parts, "reuse": reuse})  # fmt: skip
+            cost = window_cost(total, critical, reuse, parts=parts)
+            yield Shape("communication-efficient", kind, critical, total, cost, build, {"parts": parts, "reuse": reuse})
 
 
-FAMILY = Family(name="communication-efficient", kinds=("gradient",), title="Gradients cut in l parts",
-                source="Ye and Abbe 2018", work="(s+l)/n", factor="(s+l)K/n", enough="any K = n - s",
-                notes="results l times smaller", shapes=_shapes)  # fmt: skip
+FAMILY = Family("communication-efficient", ("gradient",), title="Gradients cut in l parts", source="Ye and Abbe 2018",
+                work="(s+l)/n", factor="(s+l)K/n", enough="any K = n - s", notes="results l times smaller",
+                shapes=_shapes)  # fmt: skip

@@ -23,7 +23,7 @@ def cyclic(tasks: int, stragglers: int, *, reuse: bool = False, seed: int = 0) -
     return gradient_code("cyclic", window_rows(n, n - s, 1, seed)[0], n - s, window_cost(n, n - s, reuse))
 
 
-FAMILY = Family(name="cyclic", kinds=("gradient",), title="Cyclic gradient code", source="Tandon et al. 2017",
+FAMILY = Family("cyclic", ("gradient",), title="Cyclic gradient code", source="Tandon et al. 2017", work="(s+1)/n",
+                factor="(s+1)K/n", enough="any K = n - s",
                 notes="random windows, safe in double precision; with reuse kappa + s chunks for kappa tasks",
-                work="(s+1)/n", factor="(s+1)K/n", enough="any K = n - s",
                 shapes=partial(window_shapes, "cyclic", cyclic, window_cost, (inf, inf)))  # fmt: skip

@@ -45,7 +45,7 @@ def _cost(total: int, critical: int, reuse: bool) -> Cost:
     return window_cost(total, critical, reuse, is_complex=is_complex, permuted=not reuse)
 
 
-FAMILY = Family(name="cyclic MDS", kinds=("gradient",), title="Shifts of one polynomial", source="Raviv et al. 2018",
+FAMILY = Family("cyclic MDS", ("gradient",), title="Shifts of one polynomial", source="Raviv et al. 2018",
                 work="(s+1)/n", factor="(s+1)K/n", enough="any K = n - s",
                 notes="lost neighbours cost digits: tasks are permuted, and gated; complex where n - s is even",
                 shapes=partial(window_shapes, "cyclic MDS", cyclic_mds, _cost, MOST))  # fmt: skip

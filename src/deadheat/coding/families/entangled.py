@@ -39,8 +39,8 @@ def entangled(
     a = x[:, None] ** (j + p * u[:, None]).ravel()  # A[u, j] has the power j + p u
     b = x[:, None] ** (p - 1 - j[:, None] + p * m * v).ravel()  # B[j, v] the power p - 1 - j + p m v
     wanted = (p - 1 + p * u[:, None] + p * m * v).ravel()
-    code = LinearCode(family="entangled", kind="product", rows=x[:, None] ** np.arange(K), target=np.eye(K)[wanted],
-                      critical=K, cost=block_cost(p, m, q, critical=K, total=n, is_complex=on_circle), least=m * q,
+    code = LinearCode("entangled", "product", rows=x[:, None] ** np.arange(K), target=np.eye(K)[wanted], critical=K,
+                      cost=block_cost(p, m, q, critical=K, total=n, is_complex=on_circle), least=m * q,
                       encoders=(a, b), assemble=Grid(m, q))  # fmt: skip
     other = "" if on_circle else 'points="circle", '
     return gate(code, limit, f"take {other}fewer tasks to spare, or codes.polydot")
@@ -49,15 +49,13 @@ def entangled(
 def _shapes(kind: str, critical: int, total: int) -> Shapes:
     spare = total - critical
     for inner in (2, 3, 4) if spare <= MOST_SPARE else ():
-        blocks = max(round((critical + 1) / inner) - 1, 2)
-        left, right = sides(blocks)
-        K = inner * blocks + inner - 1
-        yield Shape(family="entangled", kind=kind, critical=K, total=K + spare,
+        left, right = sides(max(round((critical + 1) / inner) - 1, 2))
+        K = inner * left * right + inner - 1
+        yield Shape("entangled", kind, K, K + spare, build=partial(entangled, inner, left, right, total=K + spare),
                     cost=block_cost(inner, left, right, critical=K, total=K + spare, is_complex=K > MOST_REAL),
-                    build=partial(entangled, inner, left, right, total=K + spare),
                     settings={"inner": inner, "left": left, "right": right})  # fmt: skip
 
 
-FAMILY = Family(name="entangled", kinds=("product",), title="Entangled polynomials", source="Yu et al. 2020",
-                work="1/(pmn)", factor="1 + 1/(mn) - 1/(pmn)", enough="any K = pmn + p - 1",
-                notes="real points to K = 16; complex beyond: four times the work", shapes=_shapes)  # fmt: skip
+FAMILY = Family("entangled", ("product",), title="Entangled polynomials", source="Yu et al. 2020", work="1/(pmn)",
+                factor="1 + 1/(mn) - 1/(pmn)", enough="any K = pmn + p - 1", shapes=_shapes,
+                notes="real points to K = 16; complex beyond: four times the work")  # fmt: skip

@@ -3,10 +3,11 @@
 Yu, Maddah-Ali, Avestimehr, Coded Fourier transform, Allerton 2017.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
-from deadheat.coding.families.mds import mds_cost
-from deadheat.coding.generator_matrices import generator
+from deadheat.coding.families.mds import mds
 from deadheat.coding.linear_code import LinearCode
 from deadheat.coding.shape import Family, at_least
 from deadheat.errors import whole
@@ -16,10 +17,8 @@ from deadheat.model import AnyArray
 def fft(parts: int, total: int, *, seed: int = 0) -> LinearCode:
     """The transform of x from any m of n transforms of mixtures of x[j::m]; block j is x[j::m]."""
     m = whole("parts", parts, "give into how many parts the signal is cut (m)")
-    n = at_least(total, m, "parts")
-    rows = generator("gaussian", m, n, seed)
-    return LinearCode(family="fft", kind="transform", rows=rows, target=np.eye(m), critical=m, cost=mds_cost(m, n),
-                      encoders=(rows,), assemble=transform_of_parts)  # fmt: skip
+    coded = mds(m, at_least(total, m, "parts"), seed=seed)
+    return replace(coded, family="fft", kind="transform", assemble=transform_of_parts)
 
 
 def transform_of_parts(target: AnyArray) -> AnyArray:
@@ -34,6 +33,6 @@ def transform_of_parts(target: AnyArray) -> AnyArray:
 
 
 # The tuner is offered no shapes: a transform is one iteration, and there is nothing to tune but the split.
-FAMILY = Family(name="fft", kinds=("transform",), title="Interleaved sub-transforms", source="Yu et al. 2017",
-                work="about 1/m", factor="about 1", enough="any K = m",
+FAMILY = Family("fft", ("transform",), title="Interleaved sub-transforms", source="Yu et al. 2017", work="about 1/m",
+                factor="about 1", enough="any K = m",
                 notes="mds on the parts, then one pass of twiddle factors")  # fmt: skip

@@ -26,12 +26,11 @@ def _shapes(kind: str, critical: int, total: int) -> Shapes:
     parts = max(round(total / times), 2)
     n = parts * times
     if times > 1:
-        yield Shape(family="fractional repetition", kind=kind, critical=n - times + 1, total=n,
-                    cost=part_cost(kind, parts), build=partial(fractional_repetition, n, times - 1, kind),
-                    settings={"stragglers": times - 1}, any_critical=False, least=parts)  # fmt: skip
+        yield Shape("fractional repetition", kind, n - times + 1, n, cost=part_cost(kind, parts),
+                    build=partial(fractional_repetition, n, times - 1, kind), settings={"stragglers": times - 1},
+                    any_critical=False, least=parts)  # fmt: skip
 
 
-FAMILY = Family(name="fractional repetition", kinds=COVERED, title="Groups of s + 1 copies",
-                source="Tandon et al. 2017", work="(s+1)/n", factor="up to (s+1)K/n",
-                enough="any K = n - s; often fewer", notes="stops on coverage; all weights are 1; s + 1 must divide n",
-                shapes=_shapes)  # fmt: skip
+FAMILY = Family("fractional repetition", COVERED, title="Groups of s + 1 copies", source="Tandon et al. 2017",
+                work="(s+1)/n", factor="up to (s+1)K/n", enough="any K = n - s; often fewer", shapes=_shapes,
+                notes="stops on coverage; all weights are 1; s + 1 must divide n")  # fmt: skip

@@ -15,7 +15,6 @@ from deadheat.coding.generator_matrices import chebyshev_rows
 from deadheat.coding.linear_code import LinearCode
 from deadheat.coding.shape import Family, at_least
 from deadheat.errors import whole
-from deadheat.model import Array
 
 
 def lagrange(parts: int, degree: int, total: int, *, limit: float = LIMIT) -> LinearCode:
@@ -29,23 +28,17 @@ def lagrange(parts: int, degree: int, total: int, *, limit: float = LIMIT) -> Li
     rest = np.setdiff1d(np.arange(n), plain)
     alpha = np.concatenate([alpha[plain], np.random.default_rng(0).permutation(alpha[rest])])
     beta, part = alpha[:count], 1 / count
-    code = LinearCode(family="lagrange", kind="function", rows=chebyshev_rows(alpha, K), target=chebyshev_rows(beta, K),
-                      critical=K, cost=Cost(part, part, result=part, encode=n - count, decode=K, plain=count),
-                      least=count, encoders=(_lagrange(beta, alpha),))  # fmt: skip
+    gaps = beta[:, None] - beta + np.eye(count)  # l_j(alpha_i) by the barycentric formula, the identity at the betas
+    logs = -np.log(np.abs(gaps)).sum(axis=1)
+    terms = np.prod(np.sign(gaps), axis=1) * np.exp(logs - logs.max()) / (alpha[count:, None] - beta)
+    encoder = np.vstack([np.eye(count), terms / terms.sum(axis=1, keepdims=True)])
+    cost = Cost(part, part, result=part, encode=n - count, decode=K, plain=count)
+    code = LinearCode("lagrange", "function", rows=chebyshev_rows(alpha, K), target=chebyshev_rows(beta, K), critical=K,
+                      cost=cost, least=count, encoders=(encoder,))  # fmt: skip
     return gate(code, limit, "take fewer blocks or fewer tasks to spare")
 
 
-def _lagrange(beta: Array, alpha: Array) -> Array:
-    """l_j(alpha_i), by the barycentric formula; the identity where the points coincide."""
-    gaps = beta[:, None] - beta[None, :]
-    np.fill_diagonal(gaps, 1.0)
-    logs = -np.log(np.abs(gaps)).sum(axis=1)
-    weights = np.prod(np.sign(gaps), axis=1) * np.exp(logs - logs.max())
-    terms = weights / (alpha[beta.size :, None] - beta)
-    return np.vstack([np.eye(beta.size), terms / terms.sum(axis=1, keepdims=True)])
-
-
 # The tuner is offered no shapes: no workload and no job computes functions of the data.
-FAMILY = Family(name="lagrange", kinds=("function",), title="Polynomials of the data", source="Yu et al. 2019",
-                work="1/k", factor="about deg f", enough="any K = (k-1) deg f + 1",
+FAMILY = Family("lagrange", ("function",), title="Polynomials of the data", source="Yu et al. 2019", work="1/k",
+                factor="about deg f", enough="any K = (k-1) deg f + 1",
                 notes="plain results first; Chebyshev points, gated")  # fmt: skip

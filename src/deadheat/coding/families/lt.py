@@ -7,7 +7,7 @@ matrix-vector multiplication, 2019.
 
 import math
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import partial
 
 import numpy as np
 
@@ -17,14 +17,15 @@ from deadheat.coding.shape import Family, Shape, Shapes
 from deadheat.errors import BadInput, finite, whole
 from deadheat.model import Array
 
+SPREAD, FAILURE = 0.03, 0.5  # c and delta of the robust soliton law
 DRAWS = 200  # of a code, before it is given up
 LEAST_SPARE = 1.2  # tasks per block: with fewer, hardly any draw peels
 
 
-def lt(parts: int, total: int, *, spread: float = 0.03, failure: float = 0.5, seed: int = 0) -> PeelingCode:
+def lt(parts: int, total: int, *, spread: float = SPREAD, failure: float = FAILURE, seed: int = 0) -> PeelingCode:
     """There are m blocks and n tasks of some blocks each; about m (1 + eps) results suffice, which ones is luck.
 
-    spread, failure: c and delta of the robust soliton law. All n tasks together always peel: other draws are dropped.
+    spread, failure: c and delta of that law. All n tasks together always peel: other draws are dropped.
     """
     m = whole("parts", parts, "give the number of blocks (m)")
     n = whole("total", total, "give the number of tasks (n)")
@@ -45,12 +46,12 @@ def lt(parts: int, total: int, *, spread: float = 0.03, failure: float = 0.5, se
         rows = [np.sort(rng.choice(m, d, replace=False)) for d in degrees]
         tasks = tuple((row, np.ones(row.size)) for row in rows)
         encoder = np.array([np.bincount(row, minlength=m) for row in rows], float)
-        code = PeelingCode(family="lt", kind="linear", symbols=m, wanted=m, tasks=tasks, checks=(), critical=n, least=m,
+        code = PeelingCode("lt", "linear", symbols=m, wanted=m, tasks=tasks, checks=(), critical=n, least=m,
                            cost=_cost(m, n, float(degrees.mean())), encoders=(encoder,))  # fmt: skip
         if code.decodable(range(n)):
             return replace(code, critical=0)
     problem = f"in {DRAWS} draws, {n} tasks never covered {m} blocks"
-    raise BadInput("spread", spread, problem, "take 0.03, or more tasks")
+    raise BadInput("spread", spread, problem, f"take {SPREAD}, or more tasks")
 
 
 def robust_soliton(parts: int, spread: float, failure: float) -> Array:
@@ -65,22 +66,16 @@ def robust_soliton(parts: int, spread: float, failure: float) -> Array:
     return np.asarray(chances / chances.sum())
 
 
-@lru_cache
-def _mean_degree(parts: int) -> float:
-    return float(robust_soliton(parts, 0.03, 0.5) @ np.arange(1, parts + 1))
-
-
 def _cost(parts: int, total: int, degree: float) -> Cost:
     return Cost(1 / parts, 1 / parts, result=1 / parts, encode=degree * total / parts, decode=degree)
 
 
 def _shapes(kind: str, critical: int, total: int) -> Shapes:
     if total >= LEAST_SPARE * critical:
-        yield Shape(family="lt", kind=kind, critical=critical, total=total, any_critical=False,
-                    cost=_cost(critical, total, _mean_degree(critical)),
-                    build=partial(lt, critical, total))  # fmt: skip
+        cost = _cost(critical, total, float(robust_soliton(critical, SPREAD, FAILURE) @ np.arange(1, critical + 1)))
+        yield Shape("lt", kind, critical, total, cost, partial(lt, critical, total), any_critical=False)
 
 
-FAMILY = Family(name="lt", kinds=("linear",), title="Random sums of blocks", source="Luby 2002; Mallick et al. 2019",
-                work="1/m", factor="1 + eps", enough="about m (1 + eps)",
-                notes="rateless; robust soliton degrees, peeling", shapes=_shapes)  # fmt: skip
+FAMILY = Family("lt", ("linear",), title="Random sums of blocks", source="Luby 2002; Mallick et al. 2019", work="1/m",
+                factor="1 + eps", enough="about m (1 + eps)", shapes=_shapes,
+                notes="rateless; robust soliton degrees, peeling")  # fmt: skip

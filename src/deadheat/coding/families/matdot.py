@@ -25,7 +25,7 @@ def matdot(inner: int, total: int, *, limit: float = LIMIT) -> LinearCode:
     n = at_least(total, K, "2 inner - 1")
     points = chebyshev_points(n)
     a = chebyshev_rows(points, p)
-    code = LinearCode(family="matdot", kind="product", rows=chebyshev_rows(points, K), target=np.eye(1, K), critical=K,
+    code = LinearCode("matdot", "product", rows=chebyshev_rows(points, K), target=np.eye(1, K), critical=K,
                       cost=block_cost(p, 1, 1, critical=K, total=n), encoders=(a, a), assemble=only_row)  # fmt: skip
     return gate(code, limit, "take fewer tasks to spare, or codes.polynomial")
 
@@ -34,11 +34,10 @@ def _shapes(kind: str, critical: int, total: int) -> Shapes:
     inner, spare = (critical + 1) // 2, total - critical
     K = 2 * inner - 1
     if spare <= MOST_SPARE:
-        yield Shape(family="matdot", kind=kind, critical=K, total=K + spare, settings={"inner": inner},
-                    cost=block_cost(inner, 1, 1, critical=K, total=K + spare),
-                    build=partial(matdot, inner, K + spare))  # fmt: skip
+        cost = block_cost(inner, 1, 1, critical=K, total=K + spare)
+        yield Shape("matdot", kind, K, K + spare, cost, partial(matdot, inner, K + spare), {"inner": inner})
 
 
-FAMILY = Family(name="matdot", kinds=("product",), title="A sum of products of blocks", source="Dutta et al. 2020",
-                work="1/p", factor="2 - 1/p", enough="any K = 2p - 1", shapes=_shapes,
+FAMILY = Family("matdot", ("product",), title="A sum of products of blocks", source="Dutta et al. 2020", work="1/p",
+                factor="2 - 1/p", enough="any K = 2p - 1", shapes=_shapes,
                 notes="results as large as the product; Chebyshev points, permuted, gated")  # fmt: skip

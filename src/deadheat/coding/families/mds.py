@@ -22,8 +22,8 @@ def mds(critical: int, total: int, basis: str = "gaussian", *, limit: float = LI
     """
     K, n = sizes(critical, total)
     rows = generator(basis, K, n, seed)
-    code = LinearCode(family="mds", kind="linear", rows=rows, target=np.eye(K), critical=K, cost=mds_cost(K, n, basis),
-                      encoders=(rows,))  # fmt: skip
+    cost = mds_cost(K, n, basis)
+    code = LinearCode("mds", "linear", rows=rows, target=np.eye(K), critical=K, cost=cost, encoders=(rows,))
     return code if basis == "gaussian" else gate(code, limit, 'take basis="gaussian", or fewer tasks to spare')
 
 
@@ -38,10 +38,9 @@ def mds_cost(critical: int, total: int, basis: str = "gaussian") -> Cost:
 
 
 def _shapes(kind: str, critical: int, total: int) -> Shapes:
-    cost, build = mds_cost(critical, total), partial(mds, critical, total)
-    yield Shape(family="mds", kind=kind, critical=critical, total=total, cost=cost, build=build)
+    yield Shape("mds", kind, critical, total, mds_cost(critical, total), partial(mds, critical, total))
 
 
-FAMILY = Family(name="mds", kinds=("linear",), title="Coded blocks of a matrix", source="Lee et al. 2018", work="1/K",
-                factor="1", enough="any K", shapes=_shapes,
-                notes="plain blocks and Gaussian parities; other bases are gated")  # fmt: skip
+FAMILY = Family("mds", ("linear",), title="Coded blocks of a matrix", source="Lee et al. 2018", work="1/K", factor="1",
+                enough="any K", notes="plain blocks and Gaussian parities; other bases are gated",
+                shapes=_shapes)  # fmt: skip

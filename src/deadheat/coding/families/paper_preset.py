@@ -37,10 +37,9 @@ def paper_preset(seed: int = 0) -> LinearCode:
 
 def _shapes(kind: str, critical: int, total: int) -> Shapes:
     if (critical, total) == (CRITICAL, TASKS):
-        yield Shape(family="paper", kind=kind, critical=critical, total=total, cost=COST, build=paper_preset,
-                    settings={"chunks": CHUNKS, "degree": DEGREE})  # fmt: skip
+        yield Shape("paper", kind, critical, total, COST, paper_preset, {"chunks": CHUNKS, "degree": DEGREE})
 
 
-FAMILY = Family(name="paper", kinds=("gradient",), title="The worked example's code", source="the paper, section IV-C",
+FAMILY = Family("paper", ("gradient",), title="The worked example's code", source="the paper, section IV-C",
                 work="d/m = 0.51", factor="25.5", enough="any K = 50 of 55", shapes=_shapes,
                 notes="the preset m = 100, d = 51; 25 times the plain work")  # fmt: skip

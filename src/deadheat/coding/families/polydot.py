@@ -24,10 +24,10 @@ def polydot(inner: int, outer: int, total: int, *, limit: float = LIMIT, seed: i
     points = chebyshev_points(n)
     inside, outside = chebyshev_rows(points, s), chebyshev_rows(points, 2 * s - 1)
     a, b = (math.sqrt(t) * gaussian(n, t, seed + i) for i in (0, 1))
-    code = LinearCode(family="polydot", kind="product", rows=each_with_each(each_with_each(a, b), outside), critical=K,
-                      target=np.kron(np.eye(t * t), np.eye(1, 2 * s - 1)), assemble=Grid(t, t),
-                      encoders=(each_with_each(a, inside), each_with_each(inside, b)),
-                      cost=block_cost(s, t, t, critical=K, total=n))  # fmt: skip
+    code = LinearCode("polydot", "product", rows=each_with_each(each_with_each(a, b), outside), assemble=Grid(t, t),
+                      target=np.kron(np.eye(t * t), np.eye(1, 2 * s - 1)), critical=K,
+                      cost=block_cost(s, t, t, critical=K, total=n),
+                      encoders=(each_with_each(a, inside), each_with_each(inside, b)))  # fmt: skip
     return gate(code, limit, "take fewer tasks to spare, or codes.polynomial")
 
 
@@ -36,11 +36,11 @@ def _shapes(kind: str, critical: int, total: int) -> Shapes:
     for outer in (2, 3, 4) if spare <= MOST_SPARE else ():
         inner = max(round((critical / outer**2 + 1) / 2), 2)
         K = outer**2 * (2 * inner - 1)
-        yield Shape(family="polydot", kind=kind, critical=K, total=K + spare, settings={"inner": inner, "outer": outer},
-                    cost=block_cost(inner, outer, outer, critical=K, total=K + spare),
-                    build=partial(polydot, inner, outer, K + spare))  # fmt: skip
+        yield Shape("polydot", kind, K, K + spare, cost=block_cost(inner, outer, outer, critical=K, total=K + spare),
+                    build=partial(polydot, inner, outer, K + spare),
+                    settings={"inner": inner, "outer": outer})  # fmt: skip
 
 
-FAMILY = Family(name="polydot", kinds=("product",), title="Between MatDot and polynomial", source="Dutta et al. 2020",
+FAMILY = Family("polydot", ("product",), title="Between MatDot and polynomial", source="Dutta et al. 2020",
                 work="1/(s t^2)", factor="2 - 1/s", enough="any K = t^2 (2s - 1)",
                 notes="Chebyshev points and Gaussian mixtures, gated", shapes=_shapes)  # fmt: skip

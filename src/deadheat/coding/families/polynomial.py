@@ -24,18 +24,18 @@ def polynomial(left: int, right: int, total: int, *, seed: int = 0) -> LinearCod
     n = at_least(total, K, "left * right")
     a = np.vstack([np.repeat(np.eye(m), q, axis=0), math.sqrt(m) * gaussian(n - K, m, seed)])
     b = np.vstack([np.tile(np.eye(q), (m, 1)), math.sqrt(q) * gaussian(n - K, q, seed + 1)])
-    return LinearCode(family="polynomial", kind="product", rows=each_with_each(a, b), target=np.eye(K), critical=K,
-                      cost=block_cost(1, m, q, critical=K, total=n, plain=K), encoders=(a, b),
-                      assemble=Grid(m, q))  # fmt: skip
+    cost = block_cost(1, m, q, critical=K, total=n, plain=K)
+    return LinearCode("polynomial", "product", rows=each_with_each(a, b), target=np.eye(K), critical=K, cost=cost,
+                      encoders=(a, b), assemble=Grid(m, q))  # fmt: skip
 
 
 def _shapes(kind: str, critical: int, total: int) -> Shapes:
     left, right = sides(critical)
-    yield Shape(family="polynomial", kind=kind, critical=critical, total=total,
-                cost=block_cost(1, left, right, critical=critical, total=total, plain=critical),
-                build=partial(polynomial, left, right, total), settings={"left": left, "right": right})  # fmt: skip
+    cost = block_cost(1, left, right, critical=critical, total=total, plain=critical)
+    build, settings = partial(polynomial, left, right, total), {"left": left, "right": right}
+    yield Shape("polynomial", kind, critical, total, cost, build, settings)
 
 
-FAMILY = Family(name="polynomial", kinds=("product",), title="All products of blocks", source="Yu et al. 2017",
-                work="1/(pq)", factor="1", enough="any K = pq", notes="plain blocks and Gaussian parities",
-                shapes=_shapes)  # fmt: skip
+FAMILY = Family("polynomial", ("product",), title="All products of blocks", source="Yu et al. 2017", work="1/(pq)",
+                factor="1", enough="any K = pq", shapes=_shapes,
+                notes="plain blocks and Gaussian parities")  # fmt: skip

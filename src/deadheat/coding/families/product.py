@@ -14,10 +14,10 @@ import numpy as np
 
 from deadheat.coding.block_products import Grid
 from deadheat.coding.cost import ALL, Cost
-from deadheat.coding.peeling_code import Equation, PeelingCode
+from deadheat.coding.peeling_code import PeelingCode
 from deadheat.coding.shape import Family, Shape, Shapes
 from deadheat.errors import BadInput, nearest, whole
-from deadheat.model import IntArray
+from deadheat.model import AnyArray
 
 KINDS = ("product", "linear")
 
@@ -34,28 +34,16 @@ def product(side: int, dimensions: int = 2, kind: str = "product") -> PeelingCod
     if kind == "product" and d != 2:
         raise BadInput("dimensions", d, "a product of two matrices has two", 'take 2, or kind="linear"')
     line = np.vstack([np.eye(k), np.ones(k)])
-    order = _order(k, d)
-    tasks: list[Equation] = [(np.array([symbol]), np.ones(1)) for symbol in order.ravel().tolist()]
-    checks: list[Equation] = []
-    for axis in range(d):
-        lines = np.moveaxis(order, axis, -1).reshape(-1, k + 1)
-        checks += [(row.copy(), np.append(np.ones(k), -1.0)) for row in lines]
-    if kind == "product":
-        encoders = [np.repeat(line, k + 1, axis=0), np.tile(line, (k + 1, 1))]
-    else:
-        encoders = [reduce(lambda a, b: np.asarray(np.kron(a, b)), [line] * d)]
-    return PeelingCode(family="product", kind=kind, symbols=(k + 1) ** d, wanted=k**d, tasks=tuple(tasks),
-                       checks=tuple(checks), critical=0, least=k**d, cost=_cost(k, d, kind), encoders=tuple(encoders),
-                       assemble=Grid(k, k) if kind == "product" else None)  # fmt: skip
-
-
-def _order(k: int, d: int) -> IntArray:
-    """Numbers of the cube's cells, the k^d data blocks first."""
     data = (np.indices((k + 1,) * d) < k).all(axis=0)
-    numbers = np.empty(data.shape, np.int64)
-    numbers[data] = np.arange(k**d)
-    numbers[~data] = np.arange(k**d, data.size)
-    return numbers
+    order = np.argsort(~data, axis=None, kind="stable").argsort().reshape(data.shape)  # of the cells, data first
+    lines = np.concatenate([np.moveaxis(order, axis, -1).reshape(-1, k + 1) for axis in range(d)])
+    tasks = tuple((np.array([symbol]), np.ones(1)) for symbol in order.ravel().tolist())
+    checks = tuple((row, np.append(np.ones(k), -1.0)) for row in lines)
+    both: tuple[AnyArray, ...] = np.repeat(line, k + 1, axis=0), np.tile(line, (k + 1, 1))
+    encoders = both if kind == "product" else (reduce(np.kron, [line] * d),)
+    return PeelingCode("product", kind, symbols=data.size, wanted=k**d, tasks=tasks, checks=checks, critical=0,
+                       least=k**d, cost=_cost(k, d, kind), encoders=encoders,
+                       assemble=Grid(k, k) if kind == "product" else None)  # fmt: skip
 
 
 def _cost(side: int, dimensions: int, kind: str) -> Cost:
@@ -67,13 +55,12 @@ def _cost(side: int, dimensions: int, kind: str) -> Cost:
 
 
 def _shapes(kind: str, critical: int, total: int) -> Shapes:
-    for dimensions in (2, 3) if kind == "linear" else (2,):
-        side = max(round(critical ** (1 / dimensions)), 2)
-        yield Shape(family="product", kind=kind, critical=side**dimensions, total=(side + 1) ** dimensions,
-                    cost=_cost(side, dimensions, kind), build=partial(product, side, dimensions, kind),
-                    settings={"dimensions": dimensions}, any_critical=False)  # fmt: skip
+    for d in (2, 3) if kind == "linear" else (2,):
+        side = max(round(critical ** (1 / d)), 2)
+        yield Shape("product", kind, side**d, (side + 1) ** d, cost=_cost(side, d, kind), settings={"dimensions": d},
+                    build=partial(product, side, d, kind), any_critical=False)  # fmt: skip
 
 
-FAMILY = Family(name="product", kinds=KINDS, title="Lines with a parity", source="Lee et al. 2017; Baharav et al. 2018",
-                work="1/k^d", factor="1 + eps", enough="those that peel",
-                notes="n = (k+1)^d; one parity per line, decoded by subtraction", shapes=_shapes)  # fmt: skip
+FAMILY = Family("product", KINDS, title="Lines with a parity", source="Lee et al. 2017; Baharav et al. 2018",
+                work="1/k^d", factor="1 + eps", enough="those that peel", shapes=_shapes,
+                notes="n = (k+1)^d; one parity per line, decoded by subtraction")  # fmt: skip

@@ -36,7 +36,7 @@ def reed_solomon(tasks: int, stragglers: int, *, reuse: bool = False, limit: flo
     return gated("Reed-Solomon", rows, limit, _cost(n, n - s, reuse), s)
 
 
-FAMILY = Family(name="Reed-Solomon", kinds=("gradient",), title="Polynomials at roots of unity",
-                source="Halbawi et al. 2018", work="(s+1)/n", factor="(s+1)K/n", enough="any K = n - s",
+FAMILY = Family("Reed-Solomon", ("gradient",), title="Polynomials at roots of unity", source="Halbawi et al. 2018",
+                work="(s+1)/n", factor="(s+1)K/n", enough="any K = n - s",
                 notes="complex, so results are twice as large; permuted points, gated",
                 shapes=partial(window_shapes, "Reed-Solomon", reed_solomon, _cost, MOST))  # fmt: skip

@@ -14,14 +14,13 @@ def replication(parts: int, times: int, kind: str = "gradient") -> CoverageCode:
 
 
 def _shapes(kind: str, critical: int, total: int) -> Shapes:
-    """K parts, n/K copies of each: `critical` is the fewest results that can do."""
-    times, rest = divmod(total, critical)
+    times, rest = divmod(total, critical)  # copies of K parts: K is the fewest results that can do
     if times > 1 and not rest:
-        yield Shape(family="replication", kind=kind, critical=critical, total=total, cost=part_cost(kind, critical),
-                    build=partial(replication, critical, times, kind), settings={"copies": times},
-                    any_critical=False)  # fmt: skip
+        build = partial(replication, critical, times, kind)
+        yield Shape("replication", kind, critical, total, cost=part_cost(kind, critical), build=build,
+                    settings={"copies": times}, any_critical=False)  # fmt: skip
 
 
-FAMILY = Family(name="replication", kinds=COVERED, title="Copies of every part", work="1/K (K parts)",
-                factor="1 to 1 + (n-K)/K", enough="each part once", notes="stops on coverage; n/K copies of each part",
-                shapes=_shapes)  # fmt: skip
+FAMILY = Family("replication", COVERED, title="Copies of every part", work="1/K (K parts)", factor="1 to 1 + (n-K)/K",
+                enough="each part once", shapes=_shapes,
+                notes="stops on coverage; n/K copies of each part")  # fmt: skip

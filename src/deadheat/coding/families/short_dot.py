@@ -26,7 +26,7 @@ def short_dot(critical: int, total: int, rows: int, *, seed: int = 0) -> LinearC
         other = f", or critical = {M}" if n >= M else ""
         raise BadInput("rows", M, f"more than the K = {K} results needed", f"take at most {K}{other}")
     weights, target = window_rows(n, K, M, seed)
-    return LinearCode(family="short-dot", kind="linear", rows=weights, target=target, critical=K, cost=_cost(K, n, M),
+    return LinearCode("short-dot", "linear", rows=weights, target=target, critical=K, cost=_cost(K, n, M),
                       encoders=(weights.reshape(n, n, M).transpose(0, 2, 1),))  # fmt: skip
 
 
@@ -37,10 +37,10 @@ def _cost(critical: int, total: int, rows: int) -> Cost:
 
 def _shapes(kind: str, critical: int, total: int) -> Shapes:
     for rows in sorted({max(critical // 2, 1), max(critical // 4, 1)}):
-        yield Shape(family="short-dot", kind=kind, critical=critical, total=total, cost=_cost(critical, total, rows),
-                    build=partial(short_dot, critical, total, rows), settings={"rows": rows})  # fmt: skip
+        cost, build = _cost(critical, total, rows), partial(short_dot, critical, total, rows)
+        yield Shape("short-dot", kind, critical, total, cost, build, {"rows": rows})
 
 
-FAMILY = Family(name="short-dot", kinds=("linear",), title="Short coded rows", source="Dutta et al. 2016",
-                work="(n-K+M)/(nM)", factor="(K(Omega-1)+M)/(Omega M)", enough="any K",
-                notes="M = K is mds, M = 1 a gradient code", shapes=_shapes)  # fmt: skip
+FAMILY = Family("short-dot", ("linear",), title="Short coded rows", source="Dutta et al. 2016", work="(n-K+M)/(nM)",
+                factor="(K(Omega-1)+M)/(Omega M)", enough="any K", shapes=_shapes,
+                notes="M = K is mds, M = 1 a gradient code")  # fmt: skip

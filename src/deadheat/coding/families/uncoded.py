@@ -17,9 +17,8 @@ def uncoded(parts: int, kind: str = "gradient") -> CoverageCode:
 
 def _shapes(kind: str, critical: int, total: int) -> Shapes:
     if critical == total:
-        cost, build = part_cost(kind, total), partial(uncoded, total, kind)
-        yield Shape(family="uncoded", kind=kind, critical=total, total=total, cost=cost, build=build)
+        yield Shape("uncoded", kind, total, total, part_cost(kind, total), partial(uncoded, total, kind))
 
 
-FAMILY = Family(name="uncoded", kinds=COVERED, title="Parts of the plain work", work="1/K", factor="1",
-                enough="all n = K", notes="what a code has to beat", shapes=_shapes)  # fmt: skip
+FAMILY = Family("uncoded", COVERED, title="Parts of the plain work", work="1/K", factor="1", enough="all n = K",
+                notes="what a code has to beat", shapes=_shapes)  # fmt: skip

@@ -14,7 +14,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
@@ -151,14 +151,16 @@ class LocalEngine(RosterEngine[_Handle]):
                     if number not in self._chunks:
                         self._chunks[number] = job, pack(chunk, self._arenas.setdefault(job, Arena()))
                 return replace(message, chunks={number: self._chunks[number] for number in chunks})
-            case messages.Forget(job=job, chunks=numbers):
-                self._programs.pop(job, None)
-                for number in numbers:
-                    self._chunks.pop(number, None)
-                needed = {sent_for for sent_for, _ in self._chunks.values()} | set(self._programs)
-                for old in self._arenas.keys() - needed:
-                    self._arenas.pop(old).close()  # who has it open keeps it until it lets go
         return message
+
+    def release(self, job: int, chunks: Iterable[int]) -> None:
+        """Close the shared memory that nobody needs any more; who has it open keeps it until it lets go."""
+        self._programs.pop(job, None)
+        for number in chunks:
+            self._chunks.pop(number, None)
+        needed = {sent_for for sent_for, _ in self._chunks.values()} | set(self._programs)
+        for old in self._arenas.keys() - needed:
+            self._arenas.pop(old).close()
 
     # Events in
 

@@ -13,7 +13,7 @@ import queue
 import signal
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
@@ -117,8 +117,8 @@ class RayEngine(RosterEngine[_Handle]):
     """Actors on Ray. workers: how many, or one emulation (or None for real speed) each; None for one on every node.
 
     address: of a cluster that is there ("auto", "ray://host:10001", "host:6379"); None uses one that this process is
-    connected to, or starts one on this machine. resources: of each actor, such as {"num_cpus": 1}. spread: one actor
-    after the other on different nodes.
+    connected to or that runs on this machine (`ray start`), or starts one. resources: of each actor, such as
+    {"num_cpus": 1}. spread: one actor after the other on different nodes.
     """
 
     def __init__(
@@ -136,7 +136,10 @@ class RayEngine(RosterEngine[_Handle]):
         self._started_ray = not ray.is_initialized()
         if self._started_ray and address is None:
             cpus = None if workers is None else ROOM + len(self.emulations)
-            ray.init(num_cpus=cpus, include_dashboard=False, log_to_driver=False)
+            try:
+                ray.init(num_cpus=cpus, include_dashboard=False, log_to_driver=False)
+            except ValueError:  # a cluster runs here (`ray start`), of which the number of CPUs cannot be said
+                ray.init(log_to_driver=False)
         elif self._started_ray:
             ray.init(address=address, log_to_driver=False)
         self._nodes = [node["NodeID"] for node in ray.nodes() if node["Alive"]] if workers is None else []
@@ -172,11 +175,13 @@ class RayEngine(RosterEngine[_Handle]):
                         self._chunks[number] = self._put(chunk)
                 contents = [self._chunks[number] for number in chunks]
                 message = replace(message, chunks=dict.fromkeys(chunks))
-            case messages.Forget(job=job, chunks=numbers):
-                self._programs.pop(job, None)
-                for number in numbers:
-                    self._chunks.pop(number, None)
         handle.actor.receive.remote(next(handle.turns), message, *contents)
+
+    def release(self, job: int, chunks: Iterable[int]) -> None:
+        """Let the object store have its memory back."""
+        self._programs.pop(job, None)
+        for number in chunks:
+            self._chunks.pop(number, None)
 
     def _put(self, value: Any) -> Any:
         """Put an object into the object store; Ray's own pickle would name modules that workers do not have."""
