@@ -1,7 +1,5 @@
 """Errors: each one that deadheat raises is a DeadheatError; bad input is also a ValueError."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Callable, Iterable
 from math import floor, inf, isfinite
@@ -23,7 +21,7 @@ class BadInput(DeadheatError, ValueError):
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self.field, self.value, self.problem, self.remedy)
 
-    def within(self, place: str) -> BadInput:
+    def within(self, place: str) -> "BadInput":
         """The same error with a longer field: 'mean' becomes 'workers[2].mean'."""
         return BadInput(f"{place}.{self.field}", self.value, self.problem, self.remedy)
 

@@ -75,7 +75,7 @@ def test_an_eta_by_hand() -> None:
     assert last.high - last.mean > ends.high - ends.mean
     at = iterate(eta, 0, (2.0, 2.0), at, 4)
     eta(Deliver(0), at)
-    assert (eta.done, eta.progress) == (1, 0.5)
+    assert (eta.over, eta.progress) == (1, 0.5)
     assert eta.stated == eta.held == 3  # after its third, fourth and fifth iteration
 
 
@@ -85,7 +85,7 @@ def test_what_was_wrong_is_counted_as_stated() -> None:
     begin(eta, 0, 0.0)
     at = iterate(eta, 0, (*LENGTHS, 2.0, 60.0), 0.0)
     eta(Deliver(0), at)
-    assert (eta.done, eta.stated, eta.held) == (1, 3, 0)
+    assert (eta.over, eta.stated, eta.held) == (1, 3, 0)
 
 
 def test_a_job_of_another_size_is_foretold_by_its_work() -> None:
@@ -121,7 +121,7 @@ def test_a_job_that_converges_was_promised_nothing() -> None:
     at = iterate(eta, 0, LENGTHS * 5, 0.0)
     eta(Resolved(Ticket(0, 20), at, over=True), at)
     eta(Deliver(0), at)
-    assert (eta.done, eta.stated) == (1, 0)
+    assert (eta.over, eta.stated) == (1, 0)
 
 
 def test_a_job_that_fails_counts_as_over() -> None:
@@ -163,7 +163,7 @@ def test_stated_intervals_hold() -> None:
         driver.submit(program, None)
     while len(driver):
         driver.turn(None)
-    assert eta.done == jobs
+    assert eta.over == jobs
     assert eta.progress == 1.0
     assert eta.stated == pytest.approx(10 * jobs, abs=5)  # the first ones are missing
     assert 0.93 <= eta.held / eta.stated <= 0.98

@@ -4,15 +4,14 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TypeVar
 
 import numpy as np
 
 from deadheat.coding.code import Code
 from deadheat.coding.decoding_errors import IllConditioned
+from deadheat.coding.linear_code import LinearCode
 from deadheat.errors import finite, whole
 
-AnyCode = TypeVar("AnyCode", bound=Code)
 ALL_UPTO = 5000  # patterns that are all tried rather than sampled
 LIMIT = 1e7  # of the gain of a gated code: seven of sixteen digits
 AFFORDABLE = 4_000_000  # K^2 times patterns that a gate tries, so that building a code takes a second or two
@@ -20,18 +19,14 @@ AFFORDABLE = 4_000_000  # K^2 times patterns that a gate tries, so that building
 
 @dataclass(frozen=True)
 class Certificate:
-    """How many patterns were tried, and the worst of them.
-
-    gain: by how much rounding errors of the results grow, at worst and in the middle of the patterns.
-    missed: patterns of K results that did not determine the iteration (never, for codes of which any K suffice).
-    """
+    """How many patterns were tried, and the worst of them."""
 
     tried: int
     exhaustive: bool
-    gain: float
+    gain: float  # by how much rounding errors of the results grow at worst
     median_gain: float
     residual: float
-    missed: int
+    missed: int  # patterns of K results that did not determine the iteration: none, where any K suffice
     worst: tuple[int, ...]
 
     def digits(self, dtype: type[np.floating] | str = np.float64) -> float:
@@ -65,11 +60,8 @@ def affordable(code: Code) -> int:
     return int(np.clip(AFFORDABLE // code.critical**2, 8, 200))
 
 
-def gate(code: AnyCode, limit: float, remedy: str) -> AnyCode:
-    """The code, if no lost block (of some) and no sampled pattern makes rounding errors grow beyond the limit.
-
-    Raises IllConditioned, which carries the worst pattern and its gain.
-    """
+def gate(code: LinearCode, limit: float, remedy: str) -> LinearCode:
+    """The code, or IllConditioned where one of some lost blocks and patterns makes rounding errors grow beyond it."""
     if limit != math.inf:
         finite("limit", limit, "give by how much rounding errors may grow, such as 1e7", above=0.0)
     tried = affordable(code)

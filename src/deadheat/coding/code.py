@@ -25,27 +25,24 @@ TOLERANCES = {"f": {2: 1e-1, 4: 1e-4, 8: 1e-9}, "c": {8: 1e-4, 16: 1e-9}}
 class Code(ABC):
     """A code; see `LinearCode`, `CoverageCode` and `PeelingCode` for the three classes there are.
 
-    family: its name in the catalogue. kind: what it is for, "gradient", "linear", "product", "function", "transform".
-    total: n, the number of tasks.
-    critical: K, so many results suffice (for codes that stop on coverage or by peeling: in the worst, or usual, case).
     encoders: for codes that mix data before the work, one array (tasks, blocks) for each operand; or one of (tasks,
     blocks, strips), where each strip of a block's columns has a weight of its own (Short-Dot). Else empty.
-    exact: False for codes that only come near the target; their recipe's residual says how near.
-    assemble: makes the answer of the target's rows, such as one matrix of its blocks.
     """
 
     MOST_KEPT: ClassVar[int] = 512  # recipes in memory
-    family: str
-    kind: str
-    critical: int
+    family: str  # its name in the catalogue
+    kind: str  # of work: "gradient", "linear", "product", "function" or "transform"
+    critical: int  # K, so many results suffice: in the worst case where coverage, in the usual one where peeling counts
     cost: Cost
     encoders: tuple[AnyArray, ...] = ()
-    exact: bool = True
-    assemble: Callable[[AnyArray], AnyArray] | None = None
+    least: int = 0  # fewer never suffice, where some sets of fewer than K do; 0 where it is not set
+    exact: bool = True  # False for codes that only come near the target; their recipe's residual says how near
+    assemble: Callable[[AnyArray], AnyArray] | None = None  # makes the answer of the target's rows, such as one matrix
 
     @property
     @abstractmethod
-    def total(self) -> int: ...
+    def total(self) -> int:
+        """The number of tasks, n."""
 
     @property
     def _inputs(self) -> AnyArray:
@@ -79,7 +76,7 @@ class Code(ABC):
     @property
     def fewest(self) -> int:
         """Fewer results than these never determine the target."""
-        return self.critical
+        return min(self.least, self.critical) if self.least and self.exact else self.critical
 
     @abstractmethod
     def _recipe(self, done: tuple[int, ...]) -> Recipe | None:
@@ -123,8 +120,13 @@ class Code(ABC):
         """
         if not isinstance(results, Mapping):
             raise BadInput("results", type(results).__name__, "not a mapping", "give {task: result}")
-        arrays = {task: _number(task, value) for task, value in results.items()}
-        shapes = {value.shape for value in arrays.values()}
+        arrays = {task: np.asarray(value) for task, value in results.items()}
+        for task, array in arrays.items():
+            if array.dtype.kind not in "iubfc":
+                problem, remedy = "not an array of numbers", "leave out what is missing"
+                raise BadInput(f"results[{task}]", results[task], problem, remedy)
+            arrays[task] = array.astype(float) if array.dtype.kind in "iub" else array
+        shapes = {array.shape for array in arrays.values()}
         if len(shapes) > 1:
             raise BadInput("results", sorted(shapes), "of different shapes", "give results of one iteration of one job")
         answer = self._combined(arrays, limit)
@@ -173,11 +175,3 @@ def in_parts(value: AnyArray, parts: int) -> AnyArray:
 def most_gain(dtypes: Iterable[np.dtype[Any]]) -> float:
     """By how much rounding errors may grow: typically to 1e-9 in double precision, 1e-4 in single; the least counts."""
     return min(float(TOLERANCES[kind.kind].get(kind.itemsize, 1e-9) / np.finfo(kind).eps) for kind in set(dtypes))
-
-
-def _number(task: object, value: Any) -> AnyArray:
-    """A result as an array of real or complex numbers; whole numbers become real ones."""
-    array = np.asarray(value)
-    if array.dtype.kind not in "iubfc":
-        raise BadInput(f"results[{task}]", value, "not an array of numbers", "leave out what is missing")
-    return array.astype(float) if array.dtype.kind in "iub" else array

@@ -32,18 +32,14 @@ WITHIN = {"d": 1e-8, "f": 1e-4}  # relative error of an answer, by the precision
 
 @dataclass(frozen=True)
 class Trial:
-    """The results of all tasks, the rows of the target that they determine, and the answer that these make up.
-
-    spread: by how much an error of the weights is multiplied at most, for codes that are not exact.
-    """
+    """The results of all tasks, the rows of the target that they determine, and the answer that these make up."""
 
     results: list[AnyArray]
     target: AnyArray
     answer: AnyArray
-    spread: float
+    spread: float  # by how much an error of the weights is multiplied at most, for codes that are not exact
 
     def of(self, done: Iterable[int]) -> dict[int, AnyArray]:
-        """The results of those tasks, as they reach the master."""
         return {task: self.results[task] for task in done}
 
     def error(self, answer: AnyArray) -> float:
@@ -52,12 +48,9 @@ class Trial:
 
 
 def trial(code: Code, seed: int = 0, precision: str = "d", size: int = 4) -> Trial:
-    """One iteration of the code's kind on random data, every task done; precision "f" is single, "d" double.
-
-    size: the numbers in a result, about.
-    """
+    """One iteration on random data, every task done; about `size` numbers in a result, of precision "d" or "f"."""
     draw, m, l = np.random.default_rng(seed).standard_normal, code.chunks, parts(code)  # noqa: E741
-    spread = 0.0
+    spread, target = 0.0, None
     if not code.encoders:
         values = draw((m, size * l))
         results, answer = [code.mix(task, values) for task in range(code.total)], values.sum(axis=0)
@@ -66,7 +59,6 @@ def trial(code: Code, seed: int = 0, precision: str = "d", size: int = 4) -> Tri
     elif code.kind == "linear":
         blocks, x = draw((m, size, max(l, 7))), draw(max(l, 7))
         results, answer = [block @ x for block in encode(code, list(blocks))], blocks @ x
-        target = answer
     elif code.kind == "product":
         (rows, inner, columns), side = grid(code), isqrt(size)
         a, b = draw((rows, inner, side, 3)), draw((inner, columns, 3, side))
@@ -77,14 +69,13 @@ def trial(code: Code, seed: int = 0, precision: str = "d", size: int = 4) -> Tri
     elif code.kind == "function":
         blocks, f = draw((m, size)), draw(degree(code) + 1)
         results, answer = [np.polyval(f, block) for block in encode(code, list(blocks))], np.polyval(f, blocks)
-        target = answer
     else:
         blocks = draw((m, size))
         results, target = [np.fft.fft(block) for block in encode(code, list(blocks))], np.fft.fft(blocks)
         answer = np.fft.fft(blocks.T.reshape(-1))
     if precision == "f":
         results = [r.astype(np.complex64 if np.iscomplexobj(r) else np.float32) for r in results]
-    return Trial(results, target, answer, spread)
+    return Trial(results, answer if target is None else target, answer, spread)
 
 
 def parts(code: Code) -> int:
@@ -105,8 +96,8 @@ def degree(code: Code) -> int:
 
 def patterns(code: Code, random: int = 500, seed: int = 0) -> Iterator[Pattern]:
     """Sets of K results: all where n <= 12, else every lost block of neighbours and so many at random."""
-    few = code.total <= 12
-    return combinations(range(code.total), code.critical) if few else some_patterns(code, random, seed)
+    n, K = code.total, code.critical
+    return combinations(range(n), K) if n <= 12 else some_patterns(code, random, seed)
 
 
 def subsets(code: Code, each: int = 200, seed: int = 0) -> Iterator[Pattern]:
@@ -179,12 +170,9 @@ def check_finish(code: Code, iterations: int = 20, seed: int = 0) -> None:
     rng = np.random.default_rng(seed)
     ends = rng.exponential(size=(iterations, code.total))
     ends[::3, rng.integers(code.total)] = inf  # a result that never comes
-    expected = []
-    for row in ends:
+    for row, end in zip(ends, code.finish(ends).tolist(), strict=True):
         order = [task for task in np.argsort(row).tolist() if isfinite(row[task])]
-        first = next((k for k in range(1, len(order) + 1) if code.decodable(order[:k])), None)
-        expected.append(inf if first is None else row[order[first - 1]])
-    assert code.finish(ends).tolist() == expected
+        assert end == next((row[task] for k, task in enumerate(order, 1) if code.decodable(order[:k])), inf)
 
 
 def check_missing(code: Code, seed: int = 0) -> None:

@@ -13,28 +13,20 @@ ALL = 2**62  # tasks: every one has plain data
 class Cost:
     """The true cost of a code.
 
-    work: C/W, the work of one task as a part of the plain iteration's.
-    storage: what one task needs of the data, as a part of all data.
-    result: the numbers in one task's result, as a part of the plain result's.
-    encode: multiply-adds before the first iteration, per number of the data.
-    decode: multiply-adds at the master in every iteration, per number of the plain result.
-    mix: multiply-adds at the worker for every task, per number of the plain result.
-    shared_chunks: how many tasks' worth of work a worker does before its first task: the chunks that its neighbouring
-    tasks share, where chunk results are kept (chunk reuse); an upper bound for a worker that holds nearly all chunks.
-    more: what each further neighbouring task needs besides, where neighbours share data.
-    plain: so many of the first tasks have data as it is; together they need no more than `most` of it.
+    With chunk reuse, chunk results are kept: a worker first computes the chunks that its neighbouring tasks share. That
+    is the work of `shared_chunks` tasks (an upper bound for a worker that holds nearly all chunks).
     """
 
-    work: float
-    storage: float
-    result: float = 1.0
-    encode: float = 0.0
-    decode: float = 0.0
-    mix: float = 0.0
+    work: float  # C/W, the work of one task as a part of the plain iteration's
+    storage: float  # what one task needs of the data, as a part of all data
+    result: float = 1.0  # the numbers in one task's result, as a part of the plain result's
+    encode: float = 0.0  # multiply-adds before the first iteration, per number of the data
+    decode: float = 0.0  # multiply-adds at the master in every iteration, per number of the plain result
+    mix: float = 0.0  # multiply-adds at the worker for every task, per number of the plain result
     shared_chunks: int = 0
-    more: float | None = None
-    plain: int = 0
-    most: float = 1.0
+    more: float | None = None  # what each further neighbouring task needs of the data, where neighbours share it
+    plain: int = 0  # so many of the first tasks have data as it is
+    most: float = 1.0  # of the data is all that the plain tasks need together
 
     def factor(self, critical: int, active: int = 1) -> float:
         """K C/W: how many times the plain work is done for K results, by that many workers."""
@@ -49,9 +41,7 @@ class Cost:
 
 
 def placement(loads: Iterable[int]) -> list[range]:
-    """The tasks of each worker: the first kappa_1, the next kappa_2, and so on.
-
-    Neighbouring tasks share chunks. Where losing neighbours costs digits, a code's own order is already permuted.
-    """
+    """The tasks of each worker: the first kappa_1, the next kappa_2, and so on; neighbouring tasks share chunks."""
+    # Where losing neighbours costs digits, a code's own order is already permuted.
     ends = np.cumsum([0, *loads]).tolist()
     return [range(first, last) for first, last in pairwise(ends)]

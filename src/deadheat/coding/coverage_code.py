@@ -18,15 +18,12 @@ COVERED = ("gradient", "linear", "product")  # the kinds of work that can be cut
 
 @dataclass(frozen=True, eq=False)
 class CoverageCode(Code):
-    """Task i computes part groups[i]; all parts are needed, each from any task that has it.
-
-    critical: so many results suffice whichever they are; the fewest are the number of parts.
-    """
+    """Task i computes part groups[i]; all parts are needed, each from any task that has it."""
 
     family: str
     kind: str
     groups: IntArray
-    critical: int
+    critical: int  # so many results suffice whichever they are; the fewest are the number of parts
     cost: Cost
     encoders: tuple[AnyArray, ...] = ()
     assemble: Callable[[AnyArray], AnyArray] | None = None
@@ -62,10 +59,10 @@ class CoverageCode(Code):
             return Weights(used, plain=np.array([-1]), mixed=np.ones((1, self.chunks)))
         return Weights(used, plain=np.arange(self.chunks), mixed=np.empty((0, self.chunks)))
 
-    def finish(self, ends: Array) -> Array:
+    def finish(self, ends: Array) -> Array:  # the last of the first results of the parts
         order = np.argsort(self.groups, kind="stable")
         starts = np.searchsorted(self.groups[order], np.arange(self.chunks))
-        return np.asarray(np.minimum.reduceat(ends[:, order], starts, axis=1).max(axis=1))  # the last part's first result
+        return np.asarray(np.minimum.reduceat(ends[:, order], starts, axis=1).max(axis=1))
 
 
 def copies(family: str, kind: str, parts: int, times: int) -> CoverageCode:

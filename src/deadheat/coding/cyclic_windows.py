@@ -52,11 +52,8 @@ def gated(family: str, rows: AnyArray, limit: float, cost: Cost, stragglers: int
 def window_cost(
     total: int, critical: int, reuse: bool, *, parts: int = 1, is_complex: bool = False, permuted: bool = False
 ) -> Cost:
-    """A task is d = n - K + l chunks of n; with reuse it is one chunk, after the d - 1 that it shares with the next.
-
-    A complex result is two real ones, and permuted tasks share no chunks.
-    """
-    d, times = total - critical + parts, 2 if is_complex else 1
+    """A task is d = n - K + l chunks of n; with reuse it is one chunk, after the d - 1 that it shares with the next."""
+    d, times = total - critical + parts, 2 if is_complex else 1  # a complex result is two real ones
     work, shared_chunks = (1 / total, d - 1) if reuse else (d / total, 0)
     return Cost(work, d / total, result=times / parts, decode=times**2 * critical, mix=d, shared_chunks=shared_chunks,
                 more=d / total if permuted else 1 / total)  # fmt: skip

@@ -1,9 +1,7 @@
 """Coded data: what each task is given, mixed once from the blocks of an operand."""
 
-import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -15,13 +13,10 @@ from deadheat.model import AnyArray, IntArray
 
 @dataclass(frozen=True, eq=False)
 class ShortBlock:
-    """The columns of a coded block that are not zero (Short-Dot); `block @ x` reads only these entries of x.
-
-    columns: their numbers. block: a dense or scipy.sparse matrix of these columns.
-    """
+    """The columns of a coded block that are not zero (Short-Dot); `block @ x` reads only these entries of x."""
 
     columns: IntArray
-    block: Any
+    block: Any  # a dense or scipy.sparse matrix of these columns
 
     def __matmul__(self, vector: AnyArray) -> AnyArray:
         return np.asarray(self.block @ vector[self.columns])
@@ -60,7 +55,8 @@ def _mixed(row: AnyArray, blocks: Sequence[Any]) -> Any:
     used = np.flatnonzero(row)
     if used.size == 1 and row[used[0]] == 1:
         return blocks[used[0]]
-    return reduce(operator.add, (row[j].item() * blocks[j] for j in used))  # Python's numbers keep a block's precision
+    terms = (row[j].item() * blocks[j] for j in used.tolist())  # a number of Python's keeps the precision of a block
+    return sum(terms, start=next(terms))
 
 
 def _short(weights: AnyArray, blocks: Sequence[Any]) -> ShortBlock:

@@ -17,16 +17,14 @@ BASES = ("gaussian", "vandermonde", "chebyshev", "circle")
 
 def generator(basis: str, critical: int, total: int, seed: int) -> AnyArray:
     """An (n, K) matrix: the identity and Gaussian parities, or polynomials of degree < K at n points."""
-    match basis:
-        case "gaussian":
-            return np.vstack([np.eye(critical), gaussian(total - critical, critical, seed)])
-        case "vandermonde":
-            return np.vander(chebyshev_points(total), critical, increasing=True)
-        case "chebyshev":
-            return chebyshev_rows(chebyshev_points(total), critical)
-        case "circle":
-            return np.vander(circle_points(total), critical, increasing=True)
-    raise BadInput("basis", basis, "no such basis", nearest(str(basis), BASES))
+    if basis not in BASES:
+        raise BadInput("basis", basis, "no such basis", nearest(str(basis), BASES))
+    if basis == "gaussian":
+        return np.vstack([np.eye(critical), gaussian(total - critical, critical, seed)])
+    if basis == "chebyshev":
+        return chebyshev_rows(chebyshev_points(total), critical)
+    points = circle_points(total) if basis == "circle" else chebyshev_points(total)
+    return np.vander(points, critical, increasing=True)
 
 
 def gaussian(rows: int, columns: int, seed: int) -> Array:
@@ -35,11 +33,8 @@ def gaussian(rows: int, columns: int, seed: int) -> Array:
 
 
 def chebyshev_points(total: int) -> Array:
-    """Cosines of n even angles, permuted.
-
-    They are a little off the roots of the Chebyshev polynomials: at those, Gauss's quadrature is exact, and some sets
-    of fewer than K results would do by accident.
-    """
+    """Cosines of n even angles, permuted; a little off the roots of the Chebyshev polynomials."""
+    # At those roots Gauss's quadrature is exact, and some sets of fewer than K results would do by accident.
     return np.cos(np.pi * (permuted(total) + 0.4) / total)
 
 

@@ -22,21 +22,18 @@ MISSED = 1e-7  # a residual above it: the target is not in the span of the rows
 class LinearCode(Code):
     """n tasks, of which any K determine the target.
 
-    rows: (tasks, symbols); a symbol is a chunk's result, a part of one, or a coefficient of a polynomial.
-    target: (what is wanted, symbols).
-    least: the fewest results that could suffice; below K each pattern is looked at.
-    parts: into how many parts each chunk's result is cut; symbols are then chunk by chunk, part by part.
+    A symbol is a chunk's result, a part of one (chunk by chunk, part by part), or a coefficient of a polynomial.
     """
 
     family: str
     kind: str
-    rows: AnyArray
-    target: AnyArray
+    rows: AnyArray  # (tasks, symbols)
+    target: AnyArray  # (what is wanted, symbols)
     critical: int
     cost: Cost
     least: int = 0
     encoders: tuple[AnyArray, ...] = ()
-    parts: int = 1
+    parts: int = 1  # into which each chunk's result is cut
     exact: bool = True
     assemble: Callable[[AnyArray], AnyArray] | None = None
 
@@ -60,10 +57,6 @@ class LinearCode(Code):
             return False
         held, wanted = (np.count_nonzero(array, axis=0) > 0 for array in (self.rows[list(tasks)], self.target))
         return bool(held[wanted].all()) and self.recipe(tasks) is not None
-
-    @property
-    def fewest(self) -> int:
-        return min(self.least, self.critical) if self.least and self.exact else self.critical
 
     def finish(self, ends: Array) -> Array:
         """The K-th result, or the first that happens to suffice; by bisection, since more results never tell less."""
@@ -121,10 +114,7 @@ class LinearCode(Code):
 
     @staticmethod
     def _solve(rows: AnyArray, target: AnyArray, plain: IntArray) -> AnyArray:
-        """Weights w of least norm with w @ rows = target.
-
-        What the plain results have is taken out first, so that only the symbols that are missing are solved for.
-        """
+        """Weights w of least norm with w @ rows = target; only symbols that no plain result has are solved for."""
         place_of = np.full(rows.shape[1], -1)  # of the result that is the symbol
         place_of[plain[plain >= 0]] = np.flatnonzero(plain >= 0)
         present, others = place_of >= 0, plain < 0

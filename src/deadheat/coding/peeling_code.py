@@ -23,10 +23,7 @@ Step = tuple[int, int]  # a symbol, and the equation that determines it
 
 @dataclass(frozen=True, eq=False)
 class PeelingCode(Code):
-    """Equations between symbols; the first `wanted` of the symbols are the target.
-
-    critical: how many results suffice in every second case (0: find out). least: fewer never do.
-    """
+    """Equations between symbols; the first `wanted` of the symbols are the target."""
 
     family: str
     kind: str
@@ -34,10 +31,10 @@ class PeelingCode(Code):
     wanted: int
     tasks: tuple[Equation, ...]
     checks: tuple[Equation, ...]
-    critical: int
-    least: int
+    critical: int  # how many results suffice in every second case; 0: find out
     cost: Cost
-    encoders: tuple[AnyArray, ...]
+    least: int = 0
+    encoders: tuple[AnyArray, ...] = ()
     assemble: Callable[[AnyArray], AnyArray] | None = None
 
     def __post_init__(self) -> None:
@@ -51,10 +48,6 @@ class PeelingCode(Code):
 
     def decodable(self, done: Collection[int]) -> bool:
         return len(self._known(done)) >= self.least and self.recipe(done) is not None
-
-    @property
-    def fewest(self) -> int:
-        return self.least
 
     def _recipe(self, done: tuple[int, ...]) -> Recipe | None:
         peeled = self._peel(done)
@@ -82,13 +75,9 @@ class PeelingCode(Code):
         return [len(s) for s, _ in self.equations], [int(s.sum()) for s, _ in self.equations], places
 
     def _peel(self, order: Sequence[int]) -> tuple[int, list[Step]] | None:
-        """How many results suffice when they come in that order, and the steps; None where all are too few.
-
-        Each result is peeled as far as it goes when it comes. An equation with one unknown has that symbol's number as
-        what is left of their sum.
-        """
+        """How many results suffice when they come in that order, and the steps; None where all are too few."""
         sizes, totals, places = self._graph
-        unknown, sums = sizes.copy(), totals.copy()
+        unknown, sums = sizes.copy(), totals.copy()  # an equation with one unknown has its number as the sum
         here = [False] * self.total + [True] * len(self.checks)
         solved, missing = [False] * self.symbols, self.wanted
         steps: list[Step] = []

@@ -32,20 +32,16 @@ class Recipe(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """Row by row of the target: copied from a result that has it plain, or mixed from all with a row of weights.
-
-    plain: for each row the place of its result in `done`, or -1. mixed: the weights of the others, in their order.
-    """
+    """Row by row of the target: copied from a result that has it plain, or mixed from all with a row of weights."""
 
     done: tuple[int, ...]
-    plain: IntArray
-    mixed: AnyArray
+    plain: IntArray  # for each row the place of its result in `done`, or -1
+    mixed: AnyArray  # the weights of the other rows, in their order
     gain: float = 1.0
     residual: float = 0.0
 
     def apply(self, results: Sequence[AnyArray]) -> AnyArray:
         """One pass: a block of every result at a time, so that each number is fetched from memory once."""
-        shape = np.shape(results[0])
         flat = [np.reshape(r, -1) for r in results]
         kinds = [np.complex64] if len(self.mixed) and self.mixed.dtype.kind == "c" else []
         target = np.empty((len(self.plain), flat[0].size), np.result_type(*kinds, *{r.dtype for r in flat}))
@@ -53,7 +49,7 @@ class Weights:
             target[row] = flat[int(self.plain[row])]
         if len(self.mixed):
             mix(self.mixed, flat, target, np.flatnonzero(self.plain < 0))
-        return target.reshape(len(self.plain), *shape)
+        return target.reshape(len(self.plain), *np.shape(results[0]))
 
 
 def mix(weights: AnyArray, results: Sequence[AnyArray], target: AnyArray, places: IntArray) -> None:

@@ -12,12 +12,7 @@ KINDS = ("gradient", "linear", "product", "function", "transform")
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """A code that could be built: its size and its cost are known, its matrix is not made yet.
-
-    settings: what tells it from other shapes of the same size, such as {"reuse": True}.
-    any_critical: any K results suffice, so that the exact law of an iteration holds.
-    least: the fewest results that can suffice, where these are fewer than K.
-    """
+    """A code that could be built: its size and its cost are known, its matrix is not made yet."""
 
     family: str
     kind: str
@@ -25,10 +20,10 @@ class Shape:
     total: int
     cost: Cost
     build: Callable[[], Code]
-    settings: Mapping[str, object] = field(default_factory=dict)
-    any_critical: bool = True
+    settings: Mapping[str, object] = field(default_factory=dict)  # tell it from others of its size, as {"reuse": True}
+    any_critical: bool = True  # any K results suffice, so that the exact law of an iteration holds
     exact: bool = True
-    least: int = 0
+    least: int = 0  # the fewest results that can suffice, where these are fewer than K
 
     @property
     def fewest(self) -> int:
@@ -42,7 +37,6 @@ Shapes = Iterator[Shape]
 class Family:
     """A family of codes: one line of the catalogue, and what the tuner may choose from it.
 
-    work, factor: C/W and K C/W in the letters of docs/symbols.md. enough: which results suffice.
     shapes(kind, K, n): the codes of this family nearest to K critical results of n tasks, which jobs of that kind of
     work can run. None where no workload asks for the family.
     """
@@ -51,9 +45,9 @@ class Family:
     kinds: tuple[str, ...]
     title: str = ""
     source: str = ""
-    work: str = ""
-    factor: str = ""
-    enough: str = ""
+    work: str = ""  # C/W in the letters of docs/symbols.md
+    factor: str = ""  # K C/W
+    enough: str = ""  # which results suffice
     notes: str = ""
     shapes: Callable[[str, int, int], Shapes] = lambda kind, critical, total: iter(())
 

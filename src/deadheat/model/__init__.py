@@ -3,7 +3,7 @@
 from deadheat.model import laws, special
 from deadheat.model.arrays import AnyArray, Array, ArrayLike, BoolArray, IntArray
 from deadheat.model.assignment import assignment_moments, start_scores
-from deadheat.model.cluster import Cluster
+from deadheat.model.cluster import Cluster, Tasks, require_tasks
 from deadheat.model.code_spec import CodeSpec
 from deadheat.model.engine_spec import EngineSpec
 from deadheat.model.finding import Claim, Finding, Picture
@@ -15,7 +15,6 @@ from deadheat.model.scenario import EVERYTHING, Scenario
 from deadheat.model.split import Split
 from deadheat.model.stream import Stream
 from deadheat.model.switching import Switching
-from deadheat.model.tasks import Tasks, require_tasks
 from deadheat.model.trace import Timeline, Trace
 from deadheat.model.worker import Worker
 from deadheat.model.workload import Search, Workload

@@ -1,13 +1,12 @@
 """The moments of an assignment, T_{p,kappa} = c_p I(kappa > 0) + kappa tasks in a row (eq. 1).
 
-Where neighbouring tasks share chunks, a worker computes these before its first result: kappa + shared_chunks tasks'
-worth of work in all.
+Where neighbouring tasks share chunks, a worker first computes these: the work of kappa + shared_chunks tasks in all.
 """
 
 import numpy as np
 
 from deadheat.model.arrays import Array, ArrayLike
-from deadheat.model.tasks import Tasks, require_tasks
+from deadheat.model.cluster import Tasks, require_tasks
 
 
 def assignment_moments(tasks: Tasks, loads: ArrayLike) -> tuple[Array, Array]:

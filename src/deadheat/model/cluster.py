@@ -1,11 +1,9 @@
-"""A cluster: workers as columns, so that a million of them cost a few arrays."""
-
-from __future__ import annotations
+"""A cluster: workers as columns, so that a million of them cost a few arrays; and the same in tasks of one code."""
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import Any, overload
+from typing import Any, Self, overload
 
 import numpy as np
 
@@ -13,39 +11,25 @@ from deadheat.errors import BadInput
 from deadheat.model.arrays import Array, ArrayLike
 from deadheat.model.code_spec import CodeSpec
 from deadheat.model.laws import Law
-from deadheat.model.tasks import Tasks
 from deadheat.model.worker import Worker
-
-COLUMNS = ("mean", "std", "comm", "capacity")
 
 
 class Cluster(Sequence[Worker]):
     """A sequence of workers; .mean, .std, .comm and .capacity are read-only arrays, one entry per worker."""
-
-    mean: Array
-    std: Array
-    comm: Array
-    capacity: Array
 
     def __init__(self, workers: Iterable[Worker]) -> None:
         members = list(workers)
         for place, member in enumerate(members):
             if not isinstance(member, Worker):
                 raise BadInput(f"workers[{place}]", member, "not a Worker", "give Worker(mean, std, comm)")
-        columns = [[getattr(member, name) for member in members] for name in COLUMNS]
+        columns = [[getattr(member, name) for member in members] for name in ("mean", "std", "comm", "capacity")]
         self._fill(columns, tuple(w.name for w in members), tuple(w.law for w in members))
 
     @classmethod
     def from_columns(
-        cls,
-        mean: ArrayLike,
-        std: ArrayLike,
-        comm: ArrayLike = 0.0,
-        *,
-        capacity: ArrayLike = math.inf,
-        names: Sequence[str] | None = None,
-        law: str = "gamma",
-    ) -> Cluster:
+        cls, mean: ArrayLike, std: ArrayLike, comm: ArrayLike = 0.0, *, capacity: ArrayLike = math.inf,
+        names: Sequence[str] | None = None, law: str = "gamma",
+    ) -> Self:  # fmt: skip
         """A cluster from arrays (scalars are broadcast to the length of mean) of one family of laws."""
         size = np.asarray(mean, float).size
         means, stds, comms, room = (np.broadcast_to(np.asarray(c, float), size) for c in (mean, std, comm, capacity))
@@ -63,10 +47,9 @@ class Cluster(Sequence[Worker]):
 
     def _fill(self, columns: Sequence[ArrayLike], names: tuple[str, ...] | None, laws: tuple[Any, ...]) -> None:
         """laws: one for each worker, or a single one for all."""
-        for name, column in zip(COLUMNS, columns, strict=True):
-            values = np.array(column, float)
-            values.setflags(write=False)
-            setattr(self, name, values)
+        self.mean, self.std, self.comm, self.capacity = (np.array(column, float) for column in columns)
+        for column in (self.mean, self.std, self.comm, self.capacity):
+            column.setflags(write=False)
         if not len(self):
             raise BadInput("workers", [], "the cluster is empty", "give at least one worker")
         self._names, self._laws = names, laws
@@ -81,22 +64,19 @@ class Cluster(Sequence[Worker]):
     @overload
     def __getitem__(self, place: int) -> Worker: ...
     @overload
-    def __getitem__(self, place: slice) -> Cluster: ...
-    def __getitem__(self, place: int | slice) -> Worker | Cluster:
+    def __getitem__(self, place: slice) -> "Cluster": ...
+    def __getitem__(self, place: int | slice) -> "Worker | Cluster":
         if isinstance(place, slice):
             return Cluster([self[i] for i in range(*place.indices(len(self)))])
         place = range(len(self))[place]
         name = self._names[place] if self._names else ""
-        mean, std, comm, capacity = (float(getattr(self, column)[place]) for column in COLUMNS)
+        mean, std, comm, capacity = (float(c[place]) for c in (self.mean, self.std, self.comm, self.capacity))
         return Worker(mean, std, comm, name=name, law=self._laws[place % len(self._laws)], capacity=capacity)
-
-    def __iter__(self) -> Iterator[Worker]:
-        return (self[i] for i in range(len(self)))
 
     def __repr__(self) -> str:
         return f"Cluster of {len(self)} workers, mean {self.mean.min():.4g} to {self.mean.max():.4g} s per unit of work"
 
-    def __add__(self, others: Iterable[Worker]) -> Cluster:
+    def __add__(self, others: Iterable[Worker]) -> "Cluster":
         return Cluster([*self, *others])
 
     @property
@@ -111,10 +91,58 @@ class Cluster(Sequence[Worker]):
         """The law of one unit of work of each worker."""
         return [worker.unit_law() for worker in self]
 
-    def tasks(self, spec: CodeSpec) -> Tasks:
+    def tasks(self, spec: CodeSpec) -> "Tasks":
         return Tasks(self, spec)
 
-    def with_extra_comm(self, seconds: float) -> Cluster:
+    def with_extra_comm(self, seconds: float) -> "Cluster":
         cluster = Cluster.__new__(Cluster)
         cluster._fill([self.mean, self.std, self.comm + seconds, self.capacity], self._names, self._laws)
         return cluster
+
+
+class Tasks:
+    """The workers of a cluster measured in tasks of one code, where `Cluster` measures them in units of work.
+
+    mean, std: of the seconds that the work of one task takes. comm: seconds per iteration (c_p).
+    capacity: the most tasks' worth of work that a worker holds. shared_chunks, seconds_per_task: see CodeSpec.
+    """
+
+    def __init__(self, cluster: Cluster, spec: CodeSpec) -> None:
+        with np.errstate(over="ignore", under="ignore"):
+            self.mean, self.std = cluster.mean * spec.work, cluster.std * spec.work  # Assumption 1
+        if not (np.isfinite(self.mean) & np.isfinite(self.std) & (self.mean > 0)).all():
+            problem = "task times leave the range of floating point"
+            raise BadInput("work", spec.work, problem, "choose another unit of work")
+        self.comm, self.capacity = cluster.comm, cluster.capacity / spec.work
+        for column in (self.mean, self.std, self.capacity):
+            column.setflags(write=False)
+        self.shared_chunks, self.seconds_per_task = spec.shared_chunks, spec.seconds_per_task
+        self._cluster, self._work = cluster, spec.work
+
+    def __len__(self) -> int:
+        return int(self.mean.size)
+
+    @property
+    def names(self) -> list[str]:
+        return self._cluster.names
+
+    @cached_property
+    def laws(self) -> list[Law]:
+        """The law of the work of one task of each worker."""
+        return [worker.task_law(self._work) for worker in self._cluster]
+
+    @property
+    def pace(self) -> Array:
+        """Seconds from one result of a worker to its next, on average."""
+        return self.mean + self.seconds_per_task
+
+    @property
+    def ready(self) -> Array:
+        """Seconds until a worker begins with its first result, on average: c_p and the shared chunks."""
+        return self.comm + self.shared_chunks * self.mean
+
+
+def require_tasks(tasks: object) -> None:
+    """Refuse a Cluster where tasks are meant: its seconds per unit of work would pass for seconds per task."""
+    if not isinstance(tasks, Tasks):
+        raise BadInput("tasks", tasks, "not workers measured in tasks", "give cluster.tasks(spec)")

@@ -10,14 +10,11 @@ MOST_TASKS = 10**12  # shares beyond it would lose the digits that rounding need
 
 @dataclass(frozen=True)
 class CodeSpec:
-    """K critical tasks of K*Omega, each of C units of work.
+    """K results resolve an iteration (critical); K*Omega tasks, a whole number, are given out (redundancy Omega >= 1).
 
-    critical: K, the number of results that resolve an iteration.
-    redundancy: Omega >= 1; K*Omega tasks are given out, which must be a whole number.
-    work: C, the units of work of one task.
     shared_chunks: tasks' worth of work that a worker does before its first result: the d - 1 chunks that neighbouring
     tasks of a gradient code share, where chunk results are kept (chunk reuse).
-    seconds_per_task: seconds that every task costs its worker whatever its size, such as the sending of its result.
+    work: C, the units of work of one task. seconds_per_task: what each costs besides, such as sending its result.
     """
 
     critical: int
@@ -45,12 +42,11 @@ class CodeSpec:
     def of(
         cls, critical: int, total: int, work: float = 1.0, shared_chunks: int = 0, seconds_per_task: float = 0.0
     ) -> Self:
-        """The spec that gives out `total` tasks."""
         needed = whole("critical", critical, "give the number of results that suffice (K)")
         redundancy = whole("total", total, "give the number of tasks") / needed
         return cls(needed, redundancy, work, shared_chunks=shared_chunks, seconds_per_task=seconds_per_task)
 
     @property
     def total(self) -> int:
-        """The number of tasks given out, n = K*Omega."""
+        """n = K*Omega."""
         return round(self.critical * self.redundancy)

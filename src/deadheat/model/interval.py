@@ -28,10 +28,7 @@ class Interval:
 
 
 def interval(values: Sequence[float] | Array) -> Interval:
-    """Student's 95 % interval of the mean of independent values; it is infinite for a single one.
-
-    Delays of one run are correlated: take the means of independent replications.
-    """
+    """Student's 95 % interval of the mean of independent values, such as means of runs (delays of one run are not)."""
     numbers = np.asarray(values, float)
     mean, count = float(numbers.mean()), numbers.size
     if count < 2:

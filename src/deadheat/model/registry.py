@@ -13,8 +13,7 @@ class Registry(Mapping[str, T]):
     """A mapping from names to things: the built-in ones, the registered ones and those of installed packages.
 
     what: the noun of messages ("policy"). field: the setting that names such a thing ("split.policy").
-    group: of entry points, as in a package's pyproject.toml: `[project.entry-points."deadheat.policies"]`. They are
-    imported when a name is missing or all names are listed.
+    group: of entry points in a package's pyproject.toml, imported when a name is missing or all names are listed.
     """
 
     def __init__(self, what: str, field: str, group: str, builtin: Mapping[str, T]) -> None:

@@ -21,9 +21,6 @@ Noun = TypeVar("Noun", Overhead, Switching, Workload, Search, CodeSpec, EngineSp
 Table = Mapping[str, Any]
 EVERYTHING = Search()
 HERE = EngineSpec()
-TABLES = (
-    "stream", "code", "split", "overhead", "condition", "workload", "search", "engine", "job", "workers", "spares",
-)  # fmt: skip
 REMEDIES = {
     "critical": "give the number of results that suffice (K)", "factor": "say how many times slower",
     "enter": "give a probability per iteration",
@@ -32,10 +29,7 @@ REMEDIES = {
 
 @dataclass(frozen=True)
 class Scenario:
-    """What a scenario file says; `code` may be missing where there is a workload to find one for.
-
-    job: the table [job] as it is: `deadheat.jobs` knows the kinds. family: of the code, for real runs.
-    """
+    """What a scenario file says; `code` may be missing where there is a workload, `job` is the table [job] as it is."""
 
     cluster: Cluster
     code: CodeSpec | None
@@ -64,8 +58,9 @@ class Scenario:
     @classmethod
     def from_dict(cls, content: Table) -> Self:
         """The scenario in a parsed TOML file. Raises BadInput that names the field, the value and the remedy."""
+        names = ("stream", "split", "code", "workers", "spares", *OPTIONAL)
         needed = {"stream": "add a table [stream]", "workers": "add at least one [[workers]] table with mean and std"}
-        _check_keys(content, TABLES, needed if "workload" in content else needed | {"code": "add a table [code]"})
+        _check_keys(content, names, needed if "workload" in content else needed | {"code": "add a table [code]"})
         stream, jobs = _read(content, "stream", _stream)
         policy, gamma, ratio = _read(content, "split", _split)
         code, family = _read(content, "code", _code) if "code" in content else (None, "")
@@ -75,12 +70,7 @@ class Scenario:
         return cls(
             cluster=cluster, code=code, stream=stream, jobs=jobs, policy=policy, gamma=gamma, ratio=ratio,
             family=family, spares=tuple(worker for worker, _ in spares), prices=tuple(price for _, price in spares),
-            overhead=_read(content, "overhead", partial(_noun, Overhead)),
-            condition=_read(content, "condition", _condition) if "condition" in content else None,
-            workload=_read(content, "workload", partial(_noun, Workload)) if "workload" in content else None,
-            search=_read(content, "search", partial(_noun, Search)),
-            engine=_read(content, "engine", partial(_noun, EngineSpec)),
-            job=_read(content, "job", dict),
+            **{key: _read(content, key, build) for key, build in OPTIONAL.items() if key in content},
         )  # fmt: skip
 
 
@@ -135,6 +125,12 @@ def _noun(noun: type[Noun], table: Table) -> Noun:
     required = {key.name: REMEDIES.get(key.name, "give it") for key in fields(noun) if key.default is MISSING}
     _check_keys(table, [key.name for key in fields(noun)], required)
     return noun(**table)
+
+
+OPTIONAL: dict[str, Callable[[Table], Any]] = {
+    "overhead": partial(_noun, Overhead), "condition": _condition, "workload": partial(_noun, Workload),
+    "search": partial(_noun, Search), "engine": partial(_noun, EngineSpec), "job": dict,
+}  # fmt: skip
 
 
 def _spare(table: Table) -> tuple[Worker, float]:

@@ -16,8 +16,7 @@ class Split:
     """Whole loads that sum to K*Omega, and the real shares they were rounded from.
 
     theta: the score that all active workers share (Theorem 2); NaN for a split that balances none.
-    gamma: the weight of the second moment in that score, in 1/second.
-    policy: the name of the policy it comes from.
+    gamma: the weight of the second moment in that score, in 1/second. policy: by name.
     """
 
     spec: CodeSpec
@@ -40,7 +39,6 @@ class Split:
 
     @classmethod
     def of(cls, loads: ArrayLike, spec: CodeSpec, gamma: float = 1.0) -> Self:
-        """A split with loads of the caller's choice."""
         counts = np.asarray(loads)
         numbers = counts.ndim == 1 and counts.dtype.kind in "iuf"
         if not (numbers and (np.isfinite(counts) & (counts == np.floor(counts))).all()):

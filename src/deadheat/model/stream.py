@@ -8,10 +8,7 @@ from deadheat.errors import check_field, finite, whole
 
 @dataclass(frozen=True)
 class Stream:
-    """Jobs with a mean and standard deviation of the seconds between arrivals, and iterations per job.
-
-    Where a law is needed the time between arrivals is a gamma: a Poisson stream when std = mean.
-    """
+    """Jobs, and the seconds between their arrivals: a gamma law where one is needed, so Poisson when std = mean."""
 
     interarrival_mean: float
     interarrival_std: float
@@ -24,7 +21,6 @@ class Stream:
 
     @classmethod
     def poisson(cls, rate: float, iterations: int) -> Self:
-        """Jobs that arrive at random, `rate` per second on average."""
         mean = 1 / finite("rate", rate, "give jobs per second, above 0", above=0.0)
         return cls(mean, mean, iterations)
 

@@ -10,9 +10,8 @@ from deadheat.model.laws import Law, as_law, fit
 
 @dataclass(frozen=True)
 class Worker:
-    """A worker with its mean and standard deviation in seconds per unit of work, and its seconds per iteration.
+    """A worker: the mean and the standard deviation of its seconds per unit of work (U_p), its comm and its law.
 
-    mean, std: of the time of a task of one unit of work (E[U_p] and its standard deviation).
     comm: seconds lost per iteration to communication, whatever the load (c_p).
     law: a family's name ("gamma", "lognormal", ...), a law of `deadheat.laws` or a frozen scipy distribution; the
     latter two must have the mean and std given: `Worker.of(law)` reads them off.
@@ -50,7 +49,6 @@ class Worker:
         return cls(own.mean(), own.std(), comm, name=name, law=own, capacity=capacity)
 
     def unit_law(self) -> Law:
-        """The law of the time of one unit of work (U_p)."""
         return self.task_law(1.0)
 
     def task_law(self, work: float) -> Law:

@@ -11,14 +11,12 @@ WORKLOADS = ("gradient", "linear", "product")
 
 @dataclass(frozen=True)
 class Workload:
-    """One plain iteration.
+    """One plain iteration: "gradient" (a sum over samples), "linear" (matrix times vector) or "product" (of matrices).
 
-    kind: "gradient" (a sum over samples), "linear" (a matrix times a vector) or "product" (of two matrices).
     work: W, its units of work. result, state, data: how many numbers are in its result, in the state that goes to
     every worker, and in the data that a code mixes beforehand; 0 where their cost does not matter.
-    per_result: seconds that each result costs its worker, whatever its size.
-    bandwidth: numbers per second of a worker's link. speed: multiply-adds per second, of the master
-    (encoding, decoding) and of a worker that mixes results.
+    per_result: seconds that each result costs its worker, whatever its size. bandwidth: numbers per second of a link.
+    speed: multiply-adds per second, of the master (encoding, decoding) and of a worker that mixes results.
     update: seconds per iteration at the master for the step itself.
     """
 
@@ -47,11 +45,7 @@ class Workload:
 
 @dataclass(frozen=True)
 class Search:
-    """What a tuner tries; None leaves the choice to it.
-
-    families: of codes. critical: K. redundancy: Omega; tasks are rounded to whole numbers. policies: of splits.
-    schedules: "static" and others by name.
-    """
+    """What a tuner tries: families of codes (None: its choice), K, Omega (tasks are rounded), policies, schedules."""
 
     families: tuple[str, ...] | None = None
     critical: tuple[int, ...] = (10, 20, 50, 100, 200)

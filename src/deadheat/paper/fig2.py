@@ -47,8 +47,8 @@ def reproduce(seed: int) -> Finding:
               why="equal loads on unequal workers"),
         Claim("the uniform system is not stable, the optimal one is", printed="unstable, stable",
               ours=", ".join("stable" if stable[name] else "unstable" for name in ("uniform", "optimal")),
-              holds=stable["optimal"] and not stable["uniform"],
-              why="a property the seeded workers were built to have", built=True),
+              holds=stable["optimal"] and not stable["uniform"], built=True,
+              why="a property the seeded workers were built to have"),
     )  # fmt: skip
     caption = "Workers, and their scores under both splits (K = 1000, Omega = 1)."
     return Finding("Figure 2: workers and scores", claims, (Picture("fig2", caption, draw),), (NOTE,))

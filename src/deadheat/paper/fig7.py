@@ -26,5 +26,5 @@ def reproduce(seed: int) -> Finding:
         Claim("active workers at K = 350", printed="33 of 100", ours=f"{best.active} of {len(cluster)}",
               holds=best.active == 33, why="built to it", built=True),
     )  # fmt: skip
-    caption = "Theta and active workers against K."
-    return Finding("Figure 7: theta and active workers", claims, (Picture("fig7", caption, draw),), (NOTE,))
+    picture = Picture("fig7", "Theta and active workers against K.", draw)
+    return Finding("Figure 7: theta and active workers", claims, (picture,), (NOTE,))

@@ -2,8 +2,7 @@
 
 Those are only in a lost figure. Printed are: K = 350 has the least mismatch and K = 110 the greatest; at K = 350 theta
 is 646.24 and 33 of the 100 are active; the delays of Table II. KC = Z is fixed; Omega is not printed, and 1.1 gives
-delays near the table's. The seed is the first, counted from 0, that meets the mismatch and the active workers; Z
-follows from theta.
+delays near the table's. The seed is the first that meets the mismatch and the active workers; Z follows from theta.
 """
 
 from functools import cache

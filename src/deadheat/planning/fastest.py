@@ -21,8 +21,7 @@ LEAST_GAIN = 1e-7  # of E[T_itr]; below it the grid decides, not the split
 def fastest(cluster: Cluster, spec: CodeSpec, gamma: float = 1.0) -> Split:
     """The split with the least mean iteration under purging that exchanges of single tasks reach.
 
-    It starts from Theorem 2's split and from the best one for tasks that all take their mean, and is never worse than
-    either.
+    It starts from Theorem 2's split and from the best one for tasks of constant time, and is no worse than either.
     """
     start = split(cluster, spec, gamma)
     tasks = cluster.tasks(spec)

@@ -31,13 +31,10 @@ def hcmm_redundancy(cluster: Cluster) -> float:
 
 
 def _fit(mean: Array, std: Array) -> tuple[Array, Array]:
-    """The scale 1/mu of the shifted exponential with that mean and std, and y = mu lambda.
-
-    y > 0 solves y = a mu + log(1 + y): Newton's steps from the right of the only root.
-    """
+    """The scale 1/mu of the shifted exponential, and y = mu lambda > 0, the only root of y = a mu + log(1 + y)."""
     scale = np.clip(std, 1e-9 * mean, (1 - LEAST_SHIFT) * mean)
     x = (mean - scale) / scale  # a mu
-    y = x + np.sqrt(2 * x) + 1  # above the root: log(1 + y) <= sqrt(2 x) + 1 there
+    y = x + np.sqrt(2 * x) + 1  # above the root, for Newton's steps: log(1 + y) <= sqrt(2 x) + 1 there
     for _ in range(60):
         step = (y - x - np.log1p(y)) * (1 + y) / y
         y = y - step

@@ -6,10 +6,9 @@ from deadheat.model import Cluster, Split, assignment_moments
 
 
 def mismatch(cluster: Cluster, split: Split, active_only: bool = False) -> float:
-    """The variance over the workers of E[T] + gamma E[T^2] under the whole loads.
+    """The variance of E[T] + gamma E[T^2] over all workers, idle ones scoring 0 as printed, or over the active ones.
 
-    As printed it runs over all workers, idle ones scoring 0; active_only leaves those out, which can change the code
-    that Algorithm 1 chooses.
+    The latter can change the code that Algorithm 1 chooses.
     """
     split.must_fit(len(cluster))
     first, second = assignment_moments(cluster.tasks(split.spec), split.loads)

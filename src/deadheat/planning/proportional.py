@@ -1,6 +1,4 @@
-"""In proportion to speed: what heterogeneity-aware gradient coding does [1].
-
-It balances the time at work and takes no account of c_p and of the spread.
+"""In proportion to speed, as heterogeneity-aware gradient coding does [1]: c_p and the spread do not count.
 
 [1] Wang, Guo, Tang, Li, Li, Heterogeneity-aware gradient coding for straggler tolerance, ICDCS 2019.
 """

@@ -24,26 +24,20 @@ def in_ratio(cluster: Cluster, spec: CodeSpec, ratio: Sequence[float], gamma: fl
 
 
 def by_weight(cluster: Cluster, spec: CodeSpec, weights: Array, gamma: float, policy: str) -> Split:
-    """Tasks in proportion to the weights, as near as whole numbers and capacities allow."""
-    shares = _fill(weights, spec.total, caps(cluster.tasks(spec)))
+    """Tasks in proportion to the weights; what a full worker cannot take goes to the others, in proportion."""
+    free = weights > 0
+    shares = most = np.where(free, caps(cluster.tasks(spec)), 0.0)
+    require_room(most, spec.total)
+    while free.any():  # every round fills at least one worker for good
+        rest = spec.total - float(most[~free].sum())
+        shares = np.where(free, weights / weights[free].sum() * rest, most)
+        full = free & (shares > most)
+        if not full.any():
+            break
+        shares, free = most, free & ~full
     return Split(spec, apportion(shares, spec.total), shares, gamma=Moments(gamma).gamma, policy=policy)
 
 
 def caps(tasks: Tasks) -> Array:
     """The most whole tasks that each worker can hold."""
     return np.asarray(np.maximum(np.floor(tasks.capacity * (1 + 1e-12)) - tasks.shared_chunks, 0.0))
-
-
-def _fill(weights: Array, total: int, most: Array) -> Array:
-    """Shares in proportion to the weights; what a full worker cannot take goes to the others, in proportion."""
-    free = weights > 0
-    most = np.where(free, most, 0.0)
-    require_room(most, total)
-    while free.any():  # every round fills at least one worker for good
-        rest = total - float(most[~free].sum())
-        shares = np.where(free, weights / weights[free].sum() * rest, most)
-        full = free & (shares > most)
-        if not full.any():
-            return shares
-        free = free & ~full
-    return most

@@ -2,8 +2,7 @@
 
 The paper adds workers and repeats until the queue is stable. With prices that is a search for the cheapest set:
 branch and bound over the spares, cheapest first. A branch ends when it costs as much as the best set so far, or when
-even with all the spares still open it does not suffice; that takes for granted that more workers do not hurt, which
-holds up to the rounding of loads.
+even with all the spares still open it does not suffice: up to the rounding of loads, more workers do not hurt.
 """
 
 from collections.abc import Sequence
@@ -22,19 +21,14 @@ class Unreachable(DeadheatError):
 
     def __init__(self, spares: int, target: float | None, best: Forecast) -> None:
         wanted = "a stable queue" if target is None else f"a delay of {target:g} s"
-        super().__init__(
-            f"{wanted} is out of reach: with all {spares} spare workers the delay is {best.delay:.6g} s"
-            f" at utilisation {best.utilisation:.3g}"
-        )
+        reached = f"the delay is {best.delay:.6g} s at utilisation {best.utilisation:.3g}"
+        super().__init__(f"{wanted} is out of reach: with all {spares} spare workers {reached}")
         self.forecast = best
 
 
 @dataclass(frozen=True)
 class Recruitment:
-    """Which spares to add (their places in the pool), their price, and the cluster, split and forecast with them.
-
-    proven: no cheaper set exists; False where the search was cut short.
-    """
+    """Which spares to add (places in the pool) and what follows; `proven` unless the search was cut short."""
 
     chosen: tuple[int, ...]
     price: float
@@ -45,18 +39,10 @@ class Recruitment:
 
 
 def recruit(
-    cluster: Cluster,
-    pool: Sequence[Worker],
-    prices: Sequence[float],
-    spec: CodeSpec,
-    stream: Stream,
-    *,
-    target: float | None = None,
-    gamma: float = 1.0,
-    policy: Policy = split,
-    overhead: Overhead = NONE,
+    cluster: Cluster, pool: Sequence[Worker], prices: Sequence[float], spec: CodeSpec, stream: Stream, *,
+    target: float | None = None, gamma: float = 1.0, policy: Policy = split, overhead: Overhead = NONE,
     condition: Switching | None = None,
-) -> Recruitment:
+) -> Recruitment:  # fmt: skip
     """The cheapest set of spare workers that makes the queue stable, or the mean delay at most `target` seconds.
 
     Raises Unreachable where the whole pool does not suffice. Workers that would get no task are never part of it.

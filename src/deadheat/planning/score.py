@@ -5,8 +5,6 @@ gamma = 0; a quantile says when the assignment is done with a given certainty. E
 loads and the loads at which a worker's score exceeds that of an empty assignment by x: the inverse.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -29,7 +27,7 @@ class Curve(Protocol):
     def loads(self, rise: Array) -> tuple[Array, Array]:
         """The loads at which the score has risen by that much (0 where rise <= 0), and their derivative."""
 
-    def of(self, workers: BoolArray) -> Curve:
+    def of(self, workers: BoolArray) -> "Curve":
         """The same for some of the workers only."""
 
 
@@ -49,7 +47,7 @@ class Moments:
     def __post_init__(self) -> None:
         finite("gamma", self.gamma, "give a weight in 1/second, 0 for the mean alone", least=0.0)
 
-    def on(self, tasks: Tasks) -> MomentsCurve:
+    def on(self, tasks: Tasks) -> "MomentsCurve":
         """a = c + gamma c^2, b = m + 2 gamma c m + gamma sigma^2 and gamma m^2 (opt2); shared chunks add to c."""
         m, s, c, gamma = tasks.pace, tasks.std, tasks.ready, self.gamma
         return MomentsCurve(start_scores(tasks, gamma), m + gamma * (2 * c * m + s**2), gamma * m**2)
@@ -72,7 +70,7 @@ class MomentsCurve:
         root = np.sqrt(self.slope**2 + 4 * self.bend * x)
         return 2 * x / (self.slope + root), (rise > 0) / root
 
-    def of(self, workers: BoolArray) -> MomentsCurve:
+    def of(self, workers: BoolArray) -> Curve:
         return MomentsCurve(self.start[workers], self.slope[workers], self.bend[workers])
 
 
@@ -91,10 +89,8 @@ class Quantile:
         if self.level >= 1:
             raise BadInput("quantile", self.level, "must be below 1", "give a probability such as 0.9")
 
-    def on(self, tasks: Tasks) -> QuantileCurve:
-        return QuantileCurve(
-            self.level, tasks.comm, tasks.mean, tasks.std**2, tasks.shared_chunks, tasks.seconds_per_task
-        )
+    def on(self, tasks: Tasks) -> Curve:
+        return QuantileCurve(self.level, tasks, tasks.comm, tasks.mean, tasks.std**2)
 
 
 @dataclass(frozen=True)
@@ -102,19 +98,18 @@ class QuantileCurve:
     """c_p + the quantile of a gamma law of shape k m^2/sigma^2 and scale sigma^2/m, k = kappa + shared_chunks."""
 
     level: float
+    tasks: Tasks
     comm: Array
     mean: Array
     var: Array
-    shared_chunks: int
-    seconds_per_task: float
 
     @property
     def start(self) -> Array:
-        return self.comm + self._quantile(self.shared_chunks)
+        return self.comm + self._quantile(self.tasks.shared_chunks)
 
     def rise(self, loads: Array) -> Array:
-        together = self._quantile(loads + self.shared_chunks)
-        return together - self._quantile(self.shared_chunks) + loads * self.seconds_per_task
+        together = self._quantile(loads + self.tasks.shared_chunks)
+        return together - self._quantile(self.tasks.shared_chunks) + loads * self.tasks.seconds_per_task
 
     def _quantile(self, count: Array | int) -> Array:
         m, v = self.mean, self.var
@@ -138,6 +133,5 @@ class QuantileCurve:
         slope = (self.rise(kappa + step) - self.rise(kappa)) / step
         return kappa, (x > 0) / np.maximum(slope, 1e-300)
 
-    def of(self, workers: BoolArray) -> QuantileCurve:
-        columns = {name: getattr(self, name)[workers] for name in ("comm", "mean", "var")}
-        return replace(self, **columns)
+    def of(self, workers: BoolArray) -> Curve:
+        return replace(self, comm=self.comm[workers], mean=self.mean[workers], var=self.var[workers])

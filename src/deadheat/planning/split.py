@@ -13,13 +13,9 @@ Policy = Callable[[Cluster, CodeSpec, float], Split]  # of cluster, spec and gam
 
 
 def split(
-    cluster: Cluster,
-    spec: CodeSpec,
-    gamma: float = 1.0,
-    *,
-    score: Score | None = None,
-    ratio: Sequence[float] | None = None,
-) -> Split:
+    cluster: Cluster, spec: CodeSpec, gamma: float = 1.0, *,
+    score: Score | None = None, ratio: Sequence[float] | None = None,
+) -> Split:  # fmt: skip
     """Give every active worker the same score, by default the paper's E[T] + gamma E[T^2] (Theorem 2).
 
     gamma: weight of the second moment in 1/second; 0 balances the mean alone.

@@ -2,16 +2,11 @@
 
 import math
 
-import numpy as np
-
 from deadheat.model import Cluster, Split, Worker, start_scores
 
 
 def would_be_used(worker: Worker, split: Split) -> bool:
-    """Whether a further worker would get a task at all: only where a_p < theta (Remark 2 of the paper).
-
-    If not, adding it cannot make an unstable queue stable.
-    """
+    """Whether a further worker would get a task, a_p < theta; one that would not makes no queue stable (Remark 2)."""
     return not float(start_scores(Cluster([worker]).tasks(split.spec), split.gamma)[0]) >= split.theta
 
 
@@ -19,12 +14,11 @@ def reasons(cluster: Cluster, split: Split) -> list[str]:
     """For each worker an empty text if it has tasks, else why it has none."""
     tasks = cluster.tasks(split.spec)
     starts = start_scores(tasks, split.gamma)
-    full = np.floor(tasks.capacity) <= tasks.shared_chunks
 
     def reason(p: int) -> str:
         if split.loads[p] > 0:
             return ""
-        if full[p]:
+        if tasks.capacity[p] < tasks.shared_chunks + 1:
             return "its capacity holds no task"
         if starts[p] >= split.theta:  # never, where theta is NaN
             return f"its comm is too large: a_p = {starts[p]:.4g} >= theta = {split.theta:.4g}"

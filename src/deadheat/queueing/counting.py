@@ -6,6 +6,7 @@ shortest first), and counts of K or more are dropped, since the question is alwa
 """
 
 import heapq
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -23,13 +24,10 @@ def total(tables: Sequence[Array], critical: int) -> Array:
     """The table of the sum of all counts, for sums below `critical`."""
     heap = [(table.shape[1], place, table[:, :critical]) for place, table in enumerate(tables)]
     heapq.heapify(heap)
-    ticket = len(heap)
-    while len(heap) > 1:
-        _, _, first = heapq.heappop(heap)
-        _, _, second = heapq.heappop(heap)
+    for ticket in range(len(tables), 2 * len(tables) - 1):
+        (_, _, first), (_, _, second) = heapq.heappop(heap), heapq.heappop(heap)
         both = merge(first, second, critical)
         heapq.heappush(heap, (both.shape[1], ticket, both))
-        ticket += 1
     return heap[0][2]
 
 
@@ -72,11 +70,5 @@ def merge(first: Array, second: Array, critical: int) -> Array:
 
 
 def _fast_length(width: int) -> int:
-    """The least 2^a 3^b 5^c that is at least `width`: lengths that the FFT likes."""
-    best = 1 << (width - 1).bit_length()
-    for five in (1, 5, 25):
-        for three in (1, 3, 9):
-            odd = five * three
-            if odd < best:
-                best = min(best, odd << max(-(-width // odd) - 1, 0).bit_length())
-    return best
+    """The least 2^a 3^b 5^c that is at least `width`, b and c <= 2: a length that the FFT likes."""
+    return min(odd << (math.ceil(width / odd) - 1).bit_length() for odd in (1, 3, 5, 9, 15, 25, 45, 75, 225))

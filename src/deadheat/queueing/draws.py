@@ -30,8 +30,7 @@ SURE = 5.0  # drift beyond this many standard deviations: an unstable queue is n
 class Draw:
     """The average delay of `jobs` successive jobs that find the system empty: mean and standard deviation.
 
-    Its law is a lognormal above `floor`, the service time that no average falls below: averages of delays lean to the
-    right.
+    Its law is a lognormal above `floor`, the service time that no average falls below: averages lean to the right.
     """
 
     jobs: int
@@ -53,7 +52,6 @@ class Draw:
         return self.interval.high
 
     def quantile(self, level: float) -> float:
-        """The value that a draw stays below with this probability."""
         wait, width = self._wait()
         return self.floor + wait * math.exp(width * float(special.ndtri(level)) - width**2 / 2)
 
@@ -73,10 +71,7 @@ class Draw:
 def draw(stream: Stream, service_mean: float, service_std: float, jobs: int) -> Draw:
     """What the average delay of the first `jobs` jobs will be, in a stable queue or an unstable one."""
     jobs = whole("jobs", jobs, "give the number of jobs")
-    drift, spread = (
-        service_mean - stream.interarrival_mean,
-        math.hypot(service_std, stream.interarrival_std),
-    )  # of S - A
+    drift, spread = service_mean - stream.interarrival_mean, math.hypot(service_std, stream.interarrival_std)
     if drift <= -NEVER_WAITS * spread or (drift <= 0 and spread <= 1e-9 * service_mean):
         return Draw(jobs, service_mean, service_std / math.sqrt(jobs))  # every job is done before the next arrives
     if drift >= 0 and drift * math.sqrt(jobs) >= SURE * spread:
@@ -86,15 +81,13 @@ def draw(stream: Stream, service_mean: float, service_std: float, jobs: int) -> 
         left = np.arange(jobs - 1, 0, -1) / jobs  # the part of the average that each step stays in
         return Draw(jobs, mean, math.sqrt(spread**2 * float(left @ left) + service_std**2 / jobs))
     steps = min(jobs, STEPS) if drift < 0 else jobs
-    first, second, more = _moments(stream, service_mean, service_std, steps)
-    rest = jobs - steps
-    mean, std = (first + rest * more[0]) / jobs, math.sqrt(max(second + rest * more[1], 0.0)) / jobs
+    mean, var, more_mean, more_var = _moments(stream, service_mean, service_std, steps)
+    mean = (mean + (jobs - steps) * more_mean) / jobs
+    std = math.sqrt(max(var + (jobs - steps) * more_var, 0.0)) / jobs
     return Draw(jobs, mean, std, floor=max(service_mean - 3 * service_std / jobs**0.5, 0.0))
 
 
-def _moments(
-    stream: Stream, service_mean: float, service_std: float, steps: int
-) -> tuple[float, float, tuple[float, float]]:
+def _moments(stream: Stream, service_mean: float, service_std: float, steps: int) -> tuple[float, float, float, float]:
     """Mean and variance of the sum of `steps` delays from an empty system, and what one more step adds to each."""
     drift, spread = service_mean - stream.interarrival_mean, math.hypot(service_std, stream.interarrival_std)
     reach = 10 * spread * math.sqrt(steps) + max(drift, 0.0) * steps
@@ -129,7 +122,7 @@ def _moments(
         v = delay + next_v
         more_mean, more_var = float(v[0]) - mean, float(u[0] - v[0] ** 2) - var
         mean, var = float(v[0]), float(u[0] - v[0] ** 2)
-    return mean, var, (more_mean, more_var)
+    return mean, var, more_mean, more_var
 
 
 def _increments(stream: Stream, service_mean: float, service_std: float, step: float) -> tuple[Array, Array, Array]:

@@ -14,8 +14,7 @@ from deadheat.queueing.waiting import mean_delay, service_moments
 class Forecast:
     """Seconds to expect, per iteration and per job.
 
-    delay: mean time from arrival to delivery in the steady state, infinite where the queue is unstable; exact for
-    Poisson arrivals (Pollaczek-Khinchine), Kingman's approximation for others.
+    delay: mean time from arrival to delivery in the steady state, infinite where the queue is unstable (`mean_delay`).
     law: the law of an iteration's time at the workers, for quantiles; iteration_mean adds the master's overhead.
     most_rate: the jobs per second at which the queue ceases to be stable.
     """
@@ -48,13 +47,9 @@ class Forecast:
 
 
 def forecast(
-    cluster: Cluster,
-    split: Split,
-    stream: Stream,
-    purge: bool = True,
-    overhead: Overhead = NONE,
+    cluster: Cluster, split: Split, stream: Stream, purge: bool = True, overhead: Overhead = NONE,
     condition: Switching | None = None,
-) -> Forecast:
+) -> Forecast:  # fmt: skip
     """Forecast the jobs of a stream under a split.
 
     purge: the K-th result ends an iteration and the rest is dropped; False waits for all K*Omega (the paper's
@@ -73,8 +68,7 @@ def of_law(law: IterationLaw, stream: Stream, overhead: Overhead = NONE) -> Fore
     iteration = law.mean + overhead.total
     mean, std = service_moments(stream.iterations, iteration, law.std)
     utilisation = mean / stream.interarrival_mean
-    delay = mean_delay(stream, mean, std) if utilisation < 1 else math.inf
     return Forecast(
-        iteration_mean=iteration, iteration_std=law.std, service_mean=mean, service_std=std,
-        utilisation=utilisation, delay=delay, stream=stream, law=law,
+        iteration_mean=iteration, iteration_std=law.std, service_mean=mean, service_std=std, utilisation=utilisation,
+        delay=mean_delay(stream, mean, std) if utilisation < 1 else math.inf, stream=stream, law=law,
     )  # fmt: skip

@@ -28,10 +28,7 @@ CHUNK = 4_000_000  # table entries at a time, to bound memory
 
 
 class IterationLaw:
-    """The law of T_itr for whole loads of tasks: its moments, sf(t) = P(T_itr > t), cdf and quantiles.
-
-    condition: each worker is slow for this whole iteration, or not, whatever the others do.
-    """
+    """The law of T_itr for whole loads; under a condition each worker is slow for the whole iteration, or not."""
 
     def __init__(
         self, tasks: Tasks, loads: ArrayLike, critical: int, purge: bool = True, condition: Switching | None = None
@@ -108,11 +105,9 @@ class IterationLaw:
         low, fluid = 0.0, self._fluid()
         for _ in range(12):  # the left edge need not be sharp: the quadrature adapts
             grid = np.linspace(low, fluid, 9)
-            sure = np.flatnonzero(self.sf(grid) >= 1 - NEVER)
-            if sure.size == 0 or sure[-1] == 0:
-                break
-            low = float(grid[sure[-1]]) if sure[-1] < 8 else low
-            if sure[-1] < 7:
+            sure = int(np.flatnonzero(self.sf(grid) >= 1 - NEVER).max(initial=0))
+            low = float(grid[sure]) if sure < 8 else low
+            if sure < 7:
                 break
         return low
 
@@ -138,12 +133,12 @@ class IterationLaw:
             if light or left < FAR:
                 break
         integrals = integrate(self.sf, np.concatenate([np.linspace(start, ends[0], 4), ends[1:]]), TOLERANCE)
-        return integrals if light else self._with_power_tail(integrals, start, np.array(ends[-3:]))
-
-    def _with_power_tail(self, integrals: Integrals, start: float, ends: Array) -> Integrals:
-        """Add what lies beyond: a power's contributions over doublings fall by one ratio, a geometric series."""
-        before, after = (integrate(self.sf, ends[i : i + 2], 1e-6) for i in (0, 1))
-        lever = 2 * (ends - start)
+        if light:
+            return integrals
+        # Add what lies beyond: a power's contributions over doublings fall by one ratio, a geometric series.
+        last = np.array(ends[-3:])
+        before, after = (integrate(self.sf, last[i : i + 2], 1e-6) for i in (0, 1))
+        lever = 2 * (last - start)
         firsts = before.first, after.first
         seconds = before.second + lever[0] * before.first, after.second + lever[1] * after.first
         rest = [float(b * (b / a) / (1 - b / a)) if 0 < b < a else 0.0 for a, b in (firsts, seconds)]

@@ -13,7 +13,7 @@ MOST_POINTS = 20_000  # a function that needs more is a staircase; the error say
 
 
 class Integrals(NamedTuple):
-    """The integrals of S(t) and of 2 (t - origin) S(t), and how far off they may be: one number for each function."""
+    """The integrals of S(t) and of 2 (t - edges[0]) S(t), and how far off they may be: one number for each function."""
 
     first: Array
     second: Array
@@ -24,8 +24,7 @@ class Integrals(NamedTuple):
 def integrate(function: Callable[[Array], Array], edges: Array, tolerance: float) -> Integrals:
     """Integrate over the panels between the edges, halving those whose halves disagree with the whole.
 
-    function: its values at given times along the last axis. tolerance: of each integral, relative to the largest. The
-    second integral is weighted by 2 (t - edges[0]).
+    function: its values at given times along the last axis. tolerance: of each integral, relative to the largest.
     """
     origin = float(edges[0])
 

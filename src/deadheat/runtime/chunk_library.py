@@ -52,7 +52,7 @@ class ChunkLibrary:
 def memory_key(chunk: Any) -> object:
     """What is equal for two chunks that are the same memory: where an array lies, or which object it is."""
     if type(chunk) is np.ndarray:
-        return chunk.__array_interface__["data"][0], chunk.shape, chunk.strides, chunk.dtype.str
+        return chunk.__array_interface__["data"][0], chunk.shape, chunk.strides, chunk.dtype
     if type(chunk) in (tuple, list):
         return type(chunk), *map(memory_key, chunk)
-    return (type(chunk), chunk) if type(chunk) in PLAIN else id(chunk)
+    return (type(chunk), repr(chunk)) if type(chunk) in PLAIN else id(chunk)

@@ -9,6 +9,7 @@ import json
 import pickle
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, get_args
 
@@ -16,7 +17,7 @@ from deadheat.errors import BadInput, DeadheatError
 from deadheat.model import CodeSpec
 from deadheat.runtime.engines.codec import by_value
 from deadheat.runtime.options import Options
-from deadheat.scheduling import Command, Estimates, Event, Master, Ticket, messages
+from deadheat.scheduling import Command, Estimates, Event, Master, Ticket, describe_error, messages
 
 FORMAT = 1
 EVENTS = get_args(Event)
@@ -38,7 +39,7 @@ class EventLog:
             self._file = path.open("w", encoding="utf-8")
         except OSError as error:
             raise BadInput("events", str(path), error.strerror or "cannot be written", "name another file") from None
-        self._codes: dict[int, tuple[int, Any]] = {}  # by identity: number, and the code itself
+        self._codes: dict[bytes, int] = {}  # by the digest of their pickles
         settings = {
             "cluster": options.declared, "guessed": options.guessed, "policy": options.named_policy,
             "gamma": options.gamma, "schedule": options.named_schedule, "adapt": options.adapt,
@@ -53,10 +54,12 @@ class EventLog:
             value = getattr(message, column.name)
             record[column.name] = sorted(value) if isinstance(value, frozenset) else value
         if isinstance(message, messages.Arrived):
-            if id(message.code) not in self._codes:
-                self._codes[id(message.code)] = len(self._codes), message.code
-                self._write({"code": len(self._codes) - 1, "pickle": _text(message.code)})
-            record["code"] = self._codes[id(message.code)][0]
+            text = _text(message.code)
+            digest = blake2b(text.encode()).digest()
+            if digest not in self._codes:
+                self._codes[digest] = len(self._codes)
+                self._write({"code": self._codes[digest], "pickle": text})
+            record["code"] = self._codes[digest]
             record["spec"] = {column.name: getattr(message.spec, column.name) for column in fields(CodeSpec)}
         self._write(record)
 
@@ -85,11 +88,12 @@ def replay(path: Path) -> Replayed:
     _, header = next(lines, (1, {}))
     if header.get("format") != FORMAT:
         raise BadLog(path, 1, f"not an event log of format {FORMAT}")
-    settings = _object(header["master"])
-    master = Master(
-        Estimates(settings["cluster"], settings["guessed"]), policy=settings["policy"], gamma=settings["gamma"],
-        schedule=settings["schedule"], adapt=settings["adapt"],
-    )  # fmt: skip
+    try:
+        settings = _object(header["master"])
+        estimates = Estimates(settings.pop("cluster"), settings.pop("guessed"))
+        master = Master(estimates, **settings)
+    except Exception as error:  # pickle raises nearly anything
+        raise BadLog(path, 1, f"its master cannot be read ({type(error).__name__}: {error})") from None
     codes: dict[int, Any] = {}
     events = commands = jobs = 0
     expected: list[Command] = []
@@ -99,12 +103,15 @@ def replay(path: Path) -> Replayed:
                 codes[record["code"]] = _object(record["pickle"])
                 continue
             message = _message(record, codes)
-        except (KeyError, TypeError) as error:
+        except Exception as error:  # pickle raises nearly anything
             raise BadLog(path, number, f"not an event or a command ({type(error).__name__}: {error})") from None
         if isinstance(message, EVENTS):
             if expected:
                 return Replayed(events, commands, jobs, f"line {number}: the run did not do {expected[0]}")
-            events, expected = events + 1, master.handle(message)
+            try:
+                events, expected = events + 1, master.handle(message)
+            except Exception as error:
+                raise BadLog(path, number, f"the master cannot handle it ({describe_error(error)})") from None
             continue
         if not expected or expected[0] != message:
             instead = expected[0] if expected else "nothing"

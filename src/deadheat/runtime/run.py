@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence, Sized
 from dataclasses import replace
 from functools import cached_property
+from itertools import repeat
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from deadheat.runtime.outcome import Compared, Outcome, WorkerReport, mean_of, o
 from deadheat.runtime.record import Record
 from deadheat.scheduling import Engine, Program, Schedule, describe_error
 
+MISSING = object()  # a value that nobody gives
 NEAR = 2  # jobs that are prepared: the one at work, and the next
 
 
@@ -125,19 +127,26 @@ class Run:
         self.closed = False
         self.record = Record()
         self._keep_states = isinstance(jobs, Sequence)
-        self._jobs, self._codes = iter(jobs), None if codes is None else iter(codes)
-        self._arrivals = None if arrivals is None else _ascending(arrivals)
+        self._jobs = iter(jobs)
+        self._codes: Iterator[Any] = repeat(None) if codes is None else iter(codes)
+        self._arrivals: Iterator[Any] = repeat(0.0) if arrivals is None else _ascending(arrivals)
         self._last: Delivery | None = None
         self._kinds: dict[int, int] = {}  # of jobs that are under way
         self._kind_of: list[int] = []  # of jobs that are done, in the order of delivery
-        self._upcoming: tuple[Workable, Code | None, float] | None = self._next_job()
+        self._error: Exception | None = None  # of the stream of jobs itself
+        self._unprepared: Delivery | None = None  # a job that waits for those before it, to be delivered with its error
+        self._upcoming = self._next_job()
         if self._upcoming is None:
             raise BadInput("job", jobs, "nothing to run", "give a Job")
-        log = None if events is None else EventLog(Path(events), options)
         first = options.program(self._upcoming[0], self._upcoming[1])  # what cannot be meant is said before any work
-        self.driver: Driver = options.start([self.record, *([log] if log else []), *listeners])
+        self._log = None if events is None else EventLog(Path(events), options)
+        try:
+            self.driver: Driver = options.start([self.record, *([self._log] if self._log else []), *listeners])
+        except BaseException:
+            if self._log is not None:
+                self._log.close()
+            raise
         self.driver.checkpoints = checkpoints
-        self._log = log
         try:
             self.driver.gather(len(options.declared))
             if options.guessed:
@@ -159,51 +168,60 @@ class Run:
     def __iter__(self) -> Iterator[Delivery]:
         """Yield deliveries in order; workers that were started for this run are ended after the last."""
         try:
-            while len(self.driver) or self._upcoming is not None:
+            while len(self.driver) or self._upcoming is not None or self._unprepared is not None:
                 if self.closed:
                     raise EndedEarly(len(self.record.delivered) + self.record.failed)
-                for delivery in [*self._feed(), *self.driver.turn(self._pause())]:
+                for delivery in [*self.driver.turn(self._feed()), *self._failed()]:
                     self._take(delivery)
                     yield delivery
+            if self._error is not None:
+                raise self._error
         finally:
             self.close()
 
     def _next_job(self) -> tuple[Workable, Code | None, float] | None:
-        """The next job of the stream with its code and its arrival."""
-        job = next(self._jobs, None)
-        if job is None:
-            return None
-        code = None if self._codes is None else next(self._codes, None)
-        at = 0.0 if self._arrivals is None else next(self._arrivals, None)
-        if at is None:
-            raise BadInput("arrivals", None, "fewer than jobs", "give one time for each")
-        return job, code, at
+        """The next job of the stream with its code and its arrival; None at its end."""
+        for job in self._jobs:
+            code: Any = next(self._codes, MISSING)
+            at: Any = next(self._arrivals, MISSING)
+            for field, value in (("code", code), ("arrivals", at)):
+                if value is MISSING:
+                    raise BadInput(field, None, "fewer than jobs", "give one for each")
+            return job, code, at
+        return None
 
-    def _pause(self) -> float | None:
-        """Seconds until the next job is to be prepared; None where that does not depend on time."""
-        if self._upcoming is None or len(self.driver) >= NEAR:
-            return None
-        return max(self.origin + self._upcoming[2] - self.driver.engine.now(), 0.0)
+    def _feed(self) -> float | None:
+        """Prepare and submit jobs that have arrived, while their turn is near; the seconds until the next.
 
-    def _feed(self) -> list[Delivery]:
-        """Prepare and submit jobs that have arrived, while their turn is near; those that cannot be prepared fail."""
-        failed = []
-        while (
-            self._upcoming is not None
-            and len(self.driver) < NEAR
-            and self.origin + self._upcoming[2] <= self.driver.engine.now()
-        ):
-            job, code, at = self._upcoming
+        A job that cannot be prepared is delivered with its error, after those before it.
+        """
+        while self._upcoming is not None and self._unprepared is None and len(self.driver) < NEAR:
+            job, code, after = self._upcoming
+            at = self.origin + after
+            if (pause := at - self.driver.engine.now()) > 0:
+                return pause
             try:
-                self._submit(job, code, self.origin + at)
-            except (DeadheatError, OSError) as error:
+                self._submit(job, code, at)
+            except Exception as error:
                 if not self.driver.submitted:
                     raise  # the first job: what cannot be meant is said before any work
-                failed.append(self._unprepared(job, self.origin + at, str(error)))
-            except Exception as error:
-                failed.append(self._unprepared(job, self.origin + at, describe_error(error)))
-            self._upcoming = self._next_job()
-        return failed
+                why = str(error) if isinstance(error, DeadheatError) else describe_error(error)
+                number, name = self.driver.skip(), getattr(job, "name", "")
+                self._unprepared = Delivery(number, name, None, 0, arrived=at, started=at, delivered=at, error=why)
+            try:
+                self._upcoming = self._next_job()
+            except Exception as error:  # the jobs that are under way are finished first
+                self._upcoming, self._error = None, error
+        return 0.0 if self._unprepared is not None and not len(self.driver) else None
+
+    def _failed(self) -> list[Delivery]:
+        """The job that could not be prepared, when all before it are delivered."""
+        if self._unprepared is None or len(self.driver):
+            return []
+        now = self.driver.engine.now()
+        delivery, self._unprepared = replace(self._unprepared, started=now, delivered=now), None
+        self.eta.over += 1
+        return [delivery]
 
     def _submit(self, job: Workable, code: Code | None, at: float) -> None:
         program = self._first or self.options.program(job, code)
@@ -220,11 +238,6 @@ class Run:
         else:
             self.eta.add(number, program.iterations, program.spec.critical * program.spec.work)
         self.driver.submit(program, state, arrived=at, iteration=iteration, over=over)
-
-    def _unprepared(self, job: Workable, at: float, error: str) -> Delivery:
-        self.eta.over += 1
-        number, now, name = self.driver.skip(), self.driver.engine.now(), getattr(job, "name", "")
-        return Delivery(number, name, None, 0, arrived=at, started=now, delivered=now, error=error)
 
     def _take(self, delivery: Delivery) -> None:
         self.record.deliver(delivery)

@@ -32,8 +32,7 @@ def cyclic_mds(tasks: int, stragglers: int, *, reuse: bool = False, limit: float
     first = (n - s + 1) // 2
     roots = np.exp(2j * np.pi * np.arange(first, first + s) / n)
     shift: AnyArray = np.atleast_1d(np.poly(roots))[::-1]
-    if (n - s) % 2:
-        shift = shift.real
+    shift = shift.real if (n - s) % 2 else shift
     rows = np.zeros((n, n), shift.dtype)
     for task in range(n):
         rows[task, (task + np.arange(s + 1)) % n] = shift

@@ -22,23 +22,20 @@ def mds(critical: int, total: int, basis: str = "gaussian", *, limit: float = LI
     """
     K, n = sizes(critical, total)
     rows = generator(basis, K, n, seed)
-    cost = mds_cost(K, n, basis)
+    cost = _cost(K, n, basis)
     code = LinearCode("mds", "linear", rows=rows, target=np.eye(K), critical=K, cost=cost, encoders=(rows,))
     return code if basis == "gaussian" else gate(code, limit, 'take basis="gaussian", or fewer tasks to spare')
 
 
-def mds_cost(critical: int, total: int, basis: str = "gaussian") -> Cost:
-    """Systematic: the parities are mixed beforehand, at worst n - K blocks afterwards.
-
-    A complex block times a real vector is twice the work, and a complex product four times.
-    """
+def _cost(critical: int, total: int, basis: str) -> Cost:
+    # A complex block times a real vector is twice the work, and a complex product four times.
     plain, times = critical if basis == "gaussian" else 0, 2 if basis == "circle" else 1
     part, mixed = times / critical, total - plain
     return Cost(part, part, result=part, encode=times * mixed, decode=times**2 * min(mixed, critical), plain=plain)
 
 
 def _shapes(kind: str, critical: int, total: int) -> Shapes:
-    yield Shape("mds", kind, critical, total, mds_cost(critical, total), partial(mds, critical, total))
+    yield Shape("mds", kind, critical, total, _cost(critical, total, "gaussian"), partial(mds, critical, total))
 
 
 FAMILY = Family("mds", ("linear",), title="Coded blocks of a matrix", source="Lee et al. 2018", work="1/K", factor="1",

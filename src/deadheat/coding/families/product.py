@@ -33,7 +33,7 @@ def product(side: int, dimensions: int = 2, kind: str = "product") -> PeelingCod
         raise BadInput("kind", kind, "no such kind of work", nearest(str(kind), KINDS))
     if kind == "product" and d != 2:
         raise BadInput("dimensions", d, "a product of two matrices has two", 'take 2, or kind="linear"')
-    line = np.vstack([np.eye(k), np.ones(k)])
+    line: AnyArray = np.vstack([np.eye(k), np.ones(k)])
     data = (np.indices((k + 1,) * d) < k).all(axis=0)
     order = np.argsort(~data, axis=None, kind="stable").argsort().reshape(data.shape)  # of the cells, data first
     lines = np.concatenate([np.moveaxis(order, axis, -1).reshape(-1, k + 1) for axis in range(d)])

@@ -34,10 +34,7 @@ register = FAMILIES.register  # of a name and a function that gives the member w
 
 
 def fit(family: str, mean: float, std: float) -> Law:
-    """The member of a family with this mean and standard deviation; without spread it is a constant.
-
-    Raises BadInput for an unknown family or a spread that the family does not have.
-    """
+    """The member of a family with these moments, a constant without spread. Raises BadInput where there is none."""
     from_moments = FAMILIES.find(family)
     if std <= ALMOST_NONE * mean and family not in ("mixture", "deterministic"):
         return Deterministic(mean)

@@ -15,7 +15,7 @@ class Deterministic(ExactSums):
     """T = time, always."""
 
     time: float
-    times = ("time",)
+    time_parameters = ("time",)
 
     @classmethod
     def from_moments(cls, mean: float, std: float) -> Self:

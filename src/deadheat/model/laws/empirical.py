@@ -15,7 +15,7 @@ class Empirical(Law):
     """Each of the samples with the same probability; its variance is divided by their number, not by one less."""
 
     samples: Array
-    times = ("samples",)
+    time_parameters = ("samples",)
 
     def __init__(self, samples: ArrayLike) -> None:
         try:

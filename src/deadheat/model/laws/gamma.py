@@ -16,7 +16,7 @@ class Gamma(ExactSums):
 
     shape: float
     scale: float
-    times = ("scale",)
+    time_parameters = ("scale",)
 
     @classmethod
     def from_moments(cls, mean: float, std: float) -> Self:

@@ -3,8 +3,6 @@
 The four methods mean, var, cdf, rvs are those of a frozen scipy distribution, so one can be passed for the other.
 """
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -17,12 +15,9 @@ from deadheat.model.arrays import Array, ArrayLike
 
 
 class Law(ABC):
-    """The law of one task's time. Subclasses are frozen dataclasses with their natural parameters.
+    """The law of one task's time, a frozen dataclass; `time_parameters` are its fields that grow with the work."""
 
-    times: the names of those parameters that are times, so that they grow with the work of a task.
-    """
-
-    times: ClassVar[tuple[str, ...]] = ()
+    time_parameters: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
     def mean(self) -> float:
@@ -47,11 +42,11 @@ class Law(ABC):
         """The values it takes and their probabilities, where these are all it takes; None for a law with a density."""
         return None
 
-    def scaled(self, factor: float) -> Law:
+    def scaled(self, factor: float) -> "Law":
         """The law of factor * T: a task of `factor` times the work (Assumption 1)."""
-        if not self.times:
+        if not self.time_parameters:
             return Scaled(self, factor)
-        return type(self)(**vars(self) | {name: getattr(self, name) * factor for name in self.times})
+        return type(self)(**vars(self) | {name: getattr(self, name) * factor for name in self.time_parameters})
 
 
 class ExactSums(Law):
@@ -71,7 +66,7 @@ class Scaled(Law):
 
     law: Law
     factor: float
-    times = ("factor",)
+    time_parameters = ("factor",)
 
     def __post_init__(self) -> None:
         finite("factor", self.factor, "give a positive scale", above=0.0)

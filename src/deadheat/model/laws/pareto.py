@@ -16,7 +16,7 @@ class Pareto(Law):
 
     index: float
     least: float
-    times = ("least",)
+    time_parameters = ("least",)
 
     @classmethod
     def from_moments(cls, mean: float, std: float) -> Self:

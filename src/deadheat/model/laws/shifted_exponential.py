@@ -17,7 +17,7 @@ class ShiftedExponential(ExactSums):
 
     shift: float
     scale: float
-    times = ("shift", "scale")
+    time_parameters = ("shift", "scale")
 
     @classmethod
     def from_moments(cls, mean: float, std: float) -> Self:

@@ -25,8 +25,7 @@ NEVER = 1e-14  # a probability that counts as zero
 class Closed:
     """Sums with a closed form: `cdf` is P(S_count <= t), `upto` has a row for each count from 1 to `most`.
 
-    error: how far a probability may be off. mean_error: how many seconds the mean of a sum may be off, the area
-    between the law and the true one.
+    error: how far a probability may be off. mean_error: how many seconds a mean may be off, the area between two laws.
     """
 
     law: ExactSums
@@ -55,7 +54,7 @@ class Lattice:
     def of(cls, law: Law, most: int, latest: float) -> Self:
         """Convolve up to `most` tasks; the error is measured against a lattice twice as coarse."""
         if most <= 1:  # one task needs no convolution
-            return cls(law, least=0.0, step=1.0, table=np.zeros((1, 1)), error=0.0, mean_error=0.0)
+            return cls(law, 0.0, 1.0, table=np.zeros((1, 1)), error=0.0, mean_error=0.0)
         least, std = _quantile(law, NEVER), law.std()
         body = (_quantile(law, 0.95) - _quantile(law, 0.05)) / 3.3  # this is std for a normal law
         spread = min(std, body) if body > 0 else std
@@ -70,19 +69,16 @@ class Lattice:
         coarse = _convolve(law, least, 2 * step, cells // 2, most)
         between = float(np.abs(np.diff(table[1:], 2)).max(initial=0.0)) / 8  # linear interpolation
         gap, area = _differences(table, coarse, step)
-        error = min(gap / 3 + between, 1.0)
-        return cls(law, least=least, step=step, table=table, error=error, mean_error=area)
+        return cls(law, least, step, table, error=min(gap / 3 + between, 1.0), mean_error=area)
 
     def cdf(self, count: int, t: Array) -> Array:
         """By interpolation between edges; one long task beyond the lattice."""
         if count == 1:
             return self.law.cdf(t)
         place = (t - count * self.least) / self.step - (count - 1) / 2
-        probability = np.zeros(t.size)
-        if count <= len(self.table):
-            row = self.table[count - 1]
-            probability = np.interp(place, np.arange(row.size), row)
-        beyond = place > self.table.shape[1] - 1
+        edges = np.arange(self.table.shape[1])
+        probability = np.interp(place, edges, self.table[count - 1]) if count <= len(self.table) else np.zeros(t.size)
+        beyond = place > edges[-1]
         if beyond.any():
             probability[beyond] = self.law.cdf(t[beyond] - (count - 1) * self.law.mean()) ** count
         return np.clip(probability, 0.0, 1.0)
@@ -129,11 +125,11 @@ def _quantile(law: Law, q: float) -> float:
 
 def _convolve(law: Law, least: float, step: float, cells: int, most: int) -> Array:
     """Rows of P(S_k <= edge) for k = 1 ... most, at cells + 1 edges."""
-    p, q = _atoms(law, least, step, cells) if law.atoms() is not None else _density(law, least, step, cells)
+    atoms = law.atoms()
+    p, q = _density(law, least, step, cells) if atoms is None else _atoms(*atoms, least, step, cells)
     size = 2 * cells
     transform = np.fft.rfft(q, size)
-    table = np.empty((most, cells + 1))
-    table[:, 0] = 0.0
+    table = np.zeros((most, cells + 1))
     table[0, 1:] = np.cumsum(p)
     for k in range(1, most):
         p = np.fft.irfft(np.fft.rfft(p, size) * transform, size)[:cells]
@@ -155,9 +151,8 @@ def _density(law: Law, least: float, step: float, cells: int) -> tuple[Array, Ar
     return p, q - shift * np.diff(q, prepend=0.0)
 
 
-def _atoms(law: Law, least: float, step: float, cells: int) -> tuple[Array, Array]:
+def _atoms(values: Array, masses: Array, least: float, step: float, cells: int) -> tuple[Array, Array]:
     """Each atom's mass, shared by the two cells whose centres lie around it so that its mean is kept."""
-    values, masses = law.atoms() or (np.empty(0), np.empty(0))
     place = (values - least) / step - 0.5
     left = np.floor(place).astype(np.int64)
     p = np.zeros(cells + 1)
@@ -169,8 +164,8 @@ def _atoms(law: Law, least: float, step: float, cells: int) -> tuple[Array, Arra
 
 def _differences(fine: Array, coarse: Array, step: float) -> tuple[float, float]:
     """How far the two lattices are apart: the largest gap of a probability, and the largest area between two laws."""
-    most, gap, area = len(coarse), 0.0, 0.0
-    for k in range(1, most):  # row k holds k + 1 tasks: its edges begin k/2 cells later
+    gap, area = 0.0, 0.0
+    for k in range(1, len(coarse)):  # row k holds k + 1 tasks: its edges begin k/2 cells later
         place = 2 * np.arange(coarse.shape[1]) + k / 2  # the coarse edges, counted in fine cells
         inside = place <= fine.shape[1] - 1
         apart = np.abs(np.interp(place[inside], np.arange(fine.shape[1]), fine[k]) - coarse[k][inside])

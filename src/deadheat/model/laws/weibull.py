@@ -25,7 +25,7 @@ class Weibull(Law):
 
     shape: float
     scale: float
-    times = ("scale",)
+    time_parameters = ("scale",)
 
     @classmethod
     def from_moments(cls, mean: float, std: float) -> Self:
