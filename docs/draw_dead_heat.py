@@ -20,7 +20,7 @@ def main() -> None:
     splits = {"the same for all": dh.uniform(cluster, spec), "all finish together": dh.split(cluster, spec)}
     for place, (title, split) in zip(axes, splits.items(), strict=True):
         trace = dh.simulate(cluster, split, stream, jobs=1, seed=SEED, timeline=True, arrivals=[0.0])
-        draw_timeline(trace, cluster.names, place)
+        draw_timeline(trace.timeline, cluster.names, place)
         place.set_title(f"{title}: two iterations take {trace.service[0]:.1f} s", fontsize="medium", loc="left")
     axes[0].set_xlabel("")
     axes[1].set_xlabel("seconds; pale: purged at the 50th of 55 results")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from deadheat.paper import EXPERIMENTS
-from deadheat.reporting.report import save_pictures
+from deadheat.reporting import save_pictures
 
 FOLDER = Path(__file__).parent / "gallery"
 SEED = 1

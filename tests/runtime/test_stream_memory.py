@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import resource
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +16,7 @@ WARM, JOBS = 1000, 4000
 ALLOWED = 50e6 * (JOBS - WARM) / 19_000  # bytes: 50 MB for 20,000 jobs, of which the first 1,000 warm up
 
 
-def resident(pid: int | str = "self") -> int:
+def resident(pid: int) -> int:
     """Bytes of a process's memory."""
     return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * resource.getpagesize()
 
@@ -37,7 +38,7 @@ def test_short_jobs_by_the_thousand() -> None:
         assert delivery.error is None
         assert delivery.state == 2 * place - 1
         if place in (WARM, JOBS - 1):
-            (before if place == WARM else after).extend(resident(pid) for pid in ("self", *pids))
+            (before if place == WARM else after).extend(map(resident, (os.getpid(), *pids)))
     assert len(under_way.deliveries) == JOBS
     for name, first, last in zip(("master", "worker 0", "worker 1"), before, after, strict=True):
         assert last - first < ALLOWED, f"{name}: {first / 1e6:.1f} MB, then {last / 1e6:.1f} MB"

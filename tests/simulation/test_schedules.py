@@ -19,7 +19,7 @@ import deadheat as dh
 from deadheat.model import Array
 from deadheat.model.laws import Mixture
 from deadheat.paper import worked_example as paper
-from deadheat.scheduling.schedules import Pull, Schedule, Speculative, Static, TopUp
+from deadheat.scheduling.schedules import Duplicates, Pull, Schedule, Speculative, Static, TopUp
 from deadheat.simulation import Purge, iteration_times, times_of
 from deadheat.simulation.batch import Batch
 from deadheat.simulation.event_by_event import event_by_event
@@ -297,6 +297,21 @@ def test_fast_paths_are_the_definition_where_workers_are_away(schedule: Schedule
     np.testing.assert_allclose(times, event_by_event(schedule, batch), rtol=1e-12)
     everybody = times_of(schedule, batch_of(CLUSTER, [2, 2, 2 + spare], 6, 400))
     assert times.mean() > everybody.mean()
+
+
+@pytest.mark.parametrize("schedule", [Static(), Duplicates(), TopUp(), Pull(0)], ids=lambda s: type(s).__name__)
+def test_workers_without_a_load_take_over(schedule: Schedule) -> None:
+    """Who has all tasks is away: the others share them, one task of 2 s and two of 1 s."""
+    stretch = np.array([[math.inf, 1.0, 1.0]])
+    batch = batch_of(dh.Cluster.from_columns([1.0, 2.0, 1.0], 0.0), [3, 0, 0], 3, 1, stretch=stretch)
+    assert times_of(schedule, batch) == pytest.approx([2.0])
+
+
+def test_shared_chunks_are_computed_at_the_start() -> None:
+    """Event by event as by the fast path: two shared chunks take the time of two tasks and bring no result."""
+    spec = dh.CodeSpec.of(8, 10, shared_chunks=2, seconds_per_task=0.25)
+    batch = Batch(CLUSTER.tasks(spec), np.array([3, 2, 5]), 8, 300, np.random.SeedSequence(4), 0)
+    np.testing.assert_allclose(event_by_event(Static(), batch), times_of(Static(), batch), rtol=1e-12)
 
 
 # Schedules of one's own

@@ -9,8 +9,8 @@ import deadheat as dh
 from deadheat.coding import Code
 from deadheat.model import Array, Interval
 from deadheat.paper import worked_example as paper
-from deadheat.scheduling import Schedule, Static, results, schedule_named
-from deadheat.simulation import Replications, replicate
+from deadheat.scheduling import Schedule, Static, schedule_named
+from deadheat.simulation import Replications, replicate, times_of
 from deadheat.simulation.batch import Batch
 from deadheat.tuning import Choice, Ranking
 from deadheat.tuning.candidates import Candidate
@@ -39,7 +39,7 @@ class UntilDecodable(Static):
 
     def lengths(self, batch: object) -> Array:
         assert isinstance(batch, Batch)
-        return self.code.finish(results(batch))
+        return times_of(Static(), batch, self.code)
 
 
 def key(tried: Candidate | Choice) -> tuple[object, ...]:

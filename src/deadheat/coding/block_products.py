@@ -17,8 +17,7 @@ from deadheat.coding.cost import Cost
 from deadheat.errors import whole
 from deadheat.model import AnyArray
 
-# Tasks to spare that the tuner tries: permuted Chebyshev points keep seven digits (tests/coding/test_code_costs.py).
-MOST_SPARE = 5
+MOST_SPARE = 5  # tasks to spare that the tuner tries: Chebyshev points keep seven digits (test_code_costs.py)
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,7 @@ def each_with_each(a: AnyArray, b: AnyArray) -> AnyArray:
 def block_cost(
     inner: int, left: int, right: int, *, critical: int, total: int, plain: int = 0, is_complex: bool = False
 ) -> Cost:
-    """A in left x inner blocks, B in inner x right; `plain` tasks need no mixtures, and a complex product is four."""
+    """Cut A in left x inner blocks, B in inner x right; plain tasks need no mixtures, and a complex product is four."""
     times, mixed = 2 if is_complex else 1, total - plain
     storage = times * (1 / left + 1 / right) / (2 * inner)
     return Cost(times**2 / (inner * left * right), storage, result=times / (left * right), encode=times * mixed,

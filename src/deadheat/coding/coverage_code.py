@@ -59,7 +59,8 @@ class CoverageCode(Code):
             return Weights(used, plain=np.array([-1]), mixed=np.ones((1, self.chunks)))
         return Weights(used, plain=np.arange(self.chunks), mixed=np.empty((0, self.chunks)))
 
-    def finish(self, ends: Array) -> Array:  # the last of the first results of the parts
+    def finish(self, ends: Array) -> Array:
+        """The time of the last part's first result."""
         order = np.argsort(self.groups, kind="stable")
         starts = np.searchsorted(self.groups[order], np.arange(self.chunks))
         return np.asarray(np.minimum.reduceat(ends[:, order], starts, axis=1).max(axis=1))

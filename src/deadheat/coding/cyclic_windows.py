@@ -53,7 +53,8 @@ def window_cost(
     total: int, critical: int, reuse: bool, *, parts: int = 1, is_complex: bool = False, permuted: bool = False
 ) -> Cost:
     """A task is d = n - K + l chunks of n; with reuse it is one chunk, after the d - 1 that it shares with the next."""
-    d, times = total - critical + parts, 2 if is_complex else 1  # a complex result is two real ones
+    # A complex result is two real ones, and permuted tasks share no chunks.
+    d, times = total - critical + parts, 2 if is_complex else 1
     work, shared_chunks = (1 / total, d - 1) if reuse else (d / total, 0)
     return Cost(work, d / total, result=times / parts, decode=times**2 * critical, mix=d, shared_chunks=shared_chunks,
                 more=d / total if permuted else 1 / total)  # fmt: skip
@@ -63,9 +64,8 @@ def window_shapes(
     family: str, make: Callable[..., Code], cost: Callable[[int, int, bool], Cost], most: tuple[float, float],
     kind: str, critical: int, total: int,
 ) -> Shapes:  # fmt: skip
-    """The shapes of a gradient code without reuse and with it, each up to the most stragglers that the tuner tries."""
+    """The shapes of a gradient code without and with reuse, each up to the most stragglers that the tuner tries."""
     for reuse, stragglers in zip((False, True), most, strict=True):
         if total - critical <= stragglers:
-            yield Shape(family=family, kind=kind, critical=critical, total=total, cost=cost(total, critical, reuse),
-                        build=partial(make, total, total - critical, reuse=reuse),
-                        settings={"reuse": reuse})  # fmt: skip
+            build = partial(make, total, total - critical, reuse=reuse)
+            yield Shape(family, kind, critical, total, cost(total, critical, reuse), build, {"reuse": reuse})

@@ -129,5 +129,5 @@ def gradient_code(
     family: str, rows: AnyArray, critical: int, cost: Cost, *, least: int = 0, exact: bool = True
 ) -> LinearCode:
     """A code whose target is the sum of the results of all chunks."""
-    return LinearCode(family=family, kind="gradient", rows=rows, target=np.ones((1, rows.shape[1])), critical=critical,
-                      cost=cost, least=least, exact=exact, assemble=only_row)  # fmt: skip
+    return LinearCode(family, "gradient", rows=rows, target=np.ones((1, rows.shape[1])), critical=critical, cost=cost,
+                      least=least, exact=exact, assemble=only_row)  # fmt: skip

@@ -77,7 +77,7 @@ class PeelingCode(Code):
     def _peel(self, order: Sequence[int]) -> tuple[int, list[Step]] | None:
         """How many results suffice when they come in that order, and the steps; None where all are too few."""
         sizes, totals, places = self._graph
-        unknown, sums = sizes.copy(), totals.copy()  # an equation with one unknown has its number as the sum
+        unknown, sums = sizes.copy(), totals.copy()  # of what is not solved: with one left, the sum is its number
         here = [False] * self.total + [True] * len(self.checks)
         solved, missing = [False] * self.symbols, self.wanted
         steps: list[Step] = []
@@ -89,7 +89,7 @@ class PeelingCode(Code):
                 number = ready.pop()
                 symbol = sums[number]
                 if unknown[number] != 1 or solved[symbol]:
-                    continue  # it has more unknowns, or another equation has determined it
+                    continue  # another equation has determined its symbol, or it has several left
                 solved[symbol] = True
                 missing -= symbol < self.wanted
                 steps.append((symbol, number))

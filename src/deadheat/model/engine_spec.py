@@ -10,9 +10,8 @@ KINDS = ("local", "ray")
 
 @dataclass(frozen=True)
 class EngineSpec:
-    """The table [engine].
+    """The table [engine]: "local" processes, or "ray" at an address (empty starts a Ray cluster on this machine).
 
-    kind: "local" processes or "ray". address: of a Ray cluster; empty starts one on this machine.
     emulate: stretch task times to the laws of the workers. speedup: by how many times emulated times are shortened.
     quotas: for each local worker the share of a core that it gets (as root, on Linux).
     """

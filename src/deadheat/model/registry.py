@@ -22,7 +22,6 @@ class Registry(Mapping[str, T]):
         self._complete = False  # whether the entry points have been read
 
     def register(self, name: str, thing: T) -> None:
-        """Add a thing under a new name, or raise BadInput."""
         if not isinstance(name, str) or not name:
             raise BadInput("name", name, f"not a name for a {self.what}", 'give a text, such as "mine"')
         if name in self._things:

@@ -50,7 +50,6 @@ class Scenario:
 
     @property
     def spec(self) -> CodeSpec:
-        """The code's parameters. Raises BadInput where the file has none."""
         if self.code is None:
             raise BadInput("code", None, "missing", "add a table [code], or use `deadheat tune` to find one")
         return self.code

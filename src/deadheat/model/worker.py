@@ -32,8 +32,7 @@ class Worker:
         if not isinstance(self.name, str):
             raise BadInput("name", self.name, "not a text", 'write it in quotes, such as "w1"')
         if self.capacity != math.inf:
-            remedy = "give the units of work the worker can hold, or leave it out"
-            check_field(self, finite, "capacity", remedy, least=0.0)
+            check_field(self, finite, "capacity", "give the units of work it can hold, or leave it out", least=0.0)
         law = self.unit_law()
         if isinstance(self.law, str):
             return

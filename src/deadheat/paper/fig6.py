@@ -11,10 +11,10 @@ from deadheat.planning import choose, mismatch, split
 def reproduce(seed: int) -> Finding:
     """Over all workers as printed, and over the active ones; nothing is random here."""
     cluster = workers()
-    splits = {k: split(cluster, spec(k)) for k in TASKS}
-    everyone = {k: mismatch(cluster, s) for k, s in splits.items()}
-    active = {k: mismatch(cluster, s, active_only=True) for k, s in splits.items()}
-    chosen = choose(cluster, (spec(k) for k in TASKS)).spec.critical
+    splits = {K: split(cluster, spec(K)) for K in TASKS}
+    everyone = {K: mismatch(cluster, s) for K, s in splits.items()}
+    active = {K: mismatch(cluster, s, active_only=True) for K, s in splits.items()}
+    chosen = choose(cluster, (spec(K) for K in TASKS)).spec.critical
     worst = max(everyone, key=everyone.__getitem__)
     values = list(everyone.values())
     rises = sum(b > a for a, b in pairwise(values))

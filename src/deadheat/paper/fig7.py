@@ -10,7 +10,7 @@ from deadheat.planning import split
 def reproduce(seed: int) -> Finding:
     """Nothing is random here."""
     cluster = workers()
-    splits = {k: split(cluster, spec(k)) for k in TASKS}
+    splits = {K: split(cluster, spec(K)) for K in TASKS}
     best = splits[BEST]
 
     def draw(figure: Any) -> None:

@@ -11,23 +11,21 @@ from deadheat.planning import split
 from deadheat.queueing import forecast
 from deadheat.simulation import replicate, simulate
 
-DRAWS = 60
-
 
 def reproduce(seed: int) -> Finding:
     """Sixty draws of 1000 jobs for each K, on the same arrivals."""
     cluster, jobs = workers(), stream()
-    splits = {k: split(cluster, spec(k)) for k in TABLE}
+    splits = {K: split(cluster, spec(K)) for K in TABLE}
 
     def delay(chosen: Split) -> Interval:
-        return replicate(lambda start: simulate(cluster, chosen, jobs, JOBS, seed=start), seed, DRAWS).delay
+        return replicate(lambda start: simulate(cluster, chosen, jobs, JOBS, seed=start), seed, 60).delay
 
-    delays = {k: delay(s) for k, s in splits.items()}
+    delays = {K: delay(s) for K, s in splits.items()}
     claims = []
-    for k, printed in TABLE.items():
-        ours, expected = delays[k], forecast(cluster, splits[k], jobs)
+    for K, printed in TABLE.items():
+        ours, expected = delays[K], forecast(cluster, splits[K], jobs)
         claims.append(Claim(
-            f"average delay of the first 1000 jobs at K = {k} (s)", printed=f"{printed:.3g}",
+            f"average delay of the first 1000 jobs at K = {K} (s)", printed=f"{printed:.3g}",
             ours=f"{ours.mean:.4g} ({ours.low:.4g} to {ours.high:.4g}); theory {expected.draw(JOBS).mean:.4g}",
             holds=abs(ours.mean / printed - 1) < 0.05, built=True,
             why=f"unstable, utilisation {expected.utilisation:.2f}: E[T_s] + (E[T_s] - E[T_a])(J - 1)/2. Within 5 %",
@@ -44,7 +42,7 @@ def reproduce(seed: int) -> Finding:
         axes.bar(place - 0.2, list(TABLE.values()), 0.4, label="printed", color="lightgrey")
         errors = [ours.high - ours.mean for ours in delays.values()]
         axes.bar(place + 0.2, [ours.mean for ours in delays.values()], 0.4, yerr=errors, label="ours, 95 % interval")
-        axes.set_xticks(place, [f"K = {k}" for k in TABLE])
+        axes.set_xticks(place, [f"K = {K}" for K in TABLE])
         axes.set_ylabel("average delay of the first 1000 jobs (s)")
         axes.legend()
 

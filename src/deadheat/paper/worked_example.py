@@ -41,8 +41,16 @@ def reproduce(seed: int) -> Finding:
         return replicate(lambda start: simulate(workers, chosen, jobs, JOBS, seed=start), seed, DRAWS).delays
 
     for name, chosen in (("optimal", split(workers, code)), ("uniform", uniform(workers, code))):
-        runs[name] = delays(chosen)
-        claims.append(_claim(name, runs[name], forecast(workers, chosen, jobs).delay))
+        values = runs[name] = delays(chosen)
+        low, high = np.quantile(values, [0.025, 0.975])
+        mean, printed, exact = interval(values), PRINTED[name], forecast(workers, chosen, jobs).delay
+        claims.append(Claim(
+            f"mean delay of 1000 jobs, {name} split (s)", printed=f"{printed:.2f}", holds=bool(low <= printed <= high),
+            ours=f"{mean.mean:.2f} ({mean.low:.2f} to {mean.high:.2f});"
+            f" draws: std {values.std(ddof=1):.2f}, {low:.1f} to {high:.1f}",
+            why=f"one draw of 1000 jobs; {(values < printed).mean():.0%} of our draws are lower."
+            f" Steady state, exactly: {exact:.2f}",
+        ))  # fmt: skip
     bound = lower_bound(workers, code, jobs)
     ideal = draw(jobs, bound.service, 0.0, JOBS)
     factor = runs["uniform"].mean() / runs["optimal"].mean()
@@ -67,16 +75,3 @@ def reproduce(seed: int) -> Finding:
 
     caption = f"The average delay of {JOBS} jobs in {DRAWS} independent draws."
     return Finding("Worked example (section IV-C)", tuple(claims), (Picture("worked-example", caption, histogram),))
-
-
-def _claim(name: str, values: Array, exact: float) -> Claim:
-    low, high = np.quantile(values, [0.025, 0.975])
-    mean, printed = interval(values), PRINTED[name]
-    return Claim(
-        f"mean delay of 1000 jobs, {name} split (s)", printed=f"{printed:.2f}",
-        ours=f"{mean.mean:.2f} ({mean.low:.2f} to {mean.high:.2f}); draws: std {values.std(ddof=1):.2f}, {low:.1f} to"
-        f" {high:.1f}",
-        holds=bool(low <= printed <= high),
-        why=f"one draw of 1000 jobs; {(values < printed).mean():.0%} of our draws are lower. Steady state, exactly:"
-        f" {exact:.2f}",
-    )  # fmt: skip

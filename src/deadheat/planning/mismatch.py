@@ -6,10 +6,7 @@ from deadheat.model import Cluster, Split, assignment_moments
 
 
 def mismatch(cluster: Cluster, split: Split, active_only: bool = False) -> float:
-    """The variance of E[T] + gamma E[T^2] over all workers, idle ones scoring 0 as printed, or over the active ones.
-
-    The latter can change the code that Algorithm 1 chooses.
-    """
+    """The variance of E[T] + gamma E[T^2] over all workers, idle ones scoring 0 as printed, or over the active ones."""
     split.must_fit(len(cluster))
     first, second = assignment_moments(cluster.tasks(split.spec), split.loads)
     scores = first + split.gamma * second

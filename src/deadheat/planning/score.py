@@ -78,8 +78,7 @@ class MomentsCurve:
 class Quantile:
     """The time by which an assignment is done with probability `level`.
 
-    For real loads the sum of kappa tasks is taken as the gamma law of its mean and variance: exact for gamma (and so
-    exponential) tasks, an approximation for the others.
+    For real loads the sum of kappa tasks is taken as the gamma law of its mean and variance: exact for gamma tasks.
     """
 
     level: float = 0.9

@@ -14,11 +14,7 @@ NEW_BETTER_THAN_USED = (laws.Gamma, laws.Weibull, laws.Deterministic, laws.Shift
 
 @dataclass(frozen=True)
 class Bound:
-    """The paper's ideal: one server as fast as all workers together, with their average comm.
-
-    service: eq. (LB), the seconds of service of a job. delay: the same service time put through the queue, which is
-    what the paper's printed 42.04 s contains (erratum).
-    """
+    """The paper's ideal, one server as fast as all workers together: its service time (eq. LB), and with waiting."""
 
     service: float
     delay: float
@@ -50,9 +46,6 @@ def fluid_bound(tasks: Tasks, critical: int) -> float:
 
 
 def genie_bound(cluster: Cluster, spec: CodeSpec, stream: Stream, condition: Switching | None = None) -> Forecast:
-    """The forecast if every worker always had a next task: loads of K each, purged at the K-th result.
-
-    No static split, redundancy or schedule of the same tasks ends an iteration sooner.
-    """
+    """The forecast if every worker always had a next task: no split, redundancy or schedule of the tasks is sooner."""
     loads = np.full(len(cluster), spec.critical)
     return of_law(IterationLaw(cluster.tasks(spec), loads, spec.critical, condition=condition), stream)

@@ -16,7 +16,6 @@ class Forecast:
 
     delay: mean time from arrival to delivery in the steady state, infinite where the queue is unstable (`mean_delay`).
     law: the law of an iteration's time at the workers, for quantiles; iteration_mean adds the master's overhead.
-    most_rate: the jobs per second at which the queue ceases to be stable.
     """
 
     iteration_mean: float
@@ -39,7 +38,7 @@ class Forecast:
 
     @property
     def most_rate(self) -> float:
-        return 1 / self.service_mean
+        return 1 / self.service_mean  # jobs per second, where the queue ceases to be stable
 
     def draw(self, jobs: int) -> Draw:
         """The average delay that one run of `jobs` jobs will show, from an empty start; finite even if unstable."""

@@ -2,7 +2,7 @@
 
 from deadheat.reporting.codes_table import codes_json, codes_markdown, print_codes
 from deadheat.reporting.columns import Column, rich_table
-from deadheat.reporting.figures import draw_comparison, draw_frontier, new_figure
+from deadheat.reporting.figures import draw_comparison, draw_frontier, draw_timeline, new_figure
 from deadheat.reporting.live_table import watched
 from deadheat.reporting.number_format import seconds, to_json
 from deadheat.reporting.paper_report import Section, paper_json, print_claims, save_pictures, write_paper_report
@@ -18,12 +18,3 @@ from deadheat.reporting.simulation_tables import (  # isort: skip
 from deadheat.reporting.write_files import (  # isort: skip
     FIGURES, check_target, write_arrays, write_figure, write_table, write_text, write_trace,
 )  # fmt: skip
-
-__all__ = [
-    "FIGURES", "WORKERS", "Column", "Section", "candidate_bar", "check_target", "codes_json", "codes_markdown",
-    "comparison_columns", "comparison_json", "console", "draw_comparison", "draw_frontier", "measured_json",
-    "new_figure", "paper_json", "plan_json", "print_claims", "print_codes", "print_comparison", "print_plan",
-    "print_ranking", "print_replications", "print_run", "ranking_columns", "ranking_json", "replication_bar",
-    "replications_json", "rich_table", "run_json", "save_pictures", "seconds", "to_json", "watched", "write_arrays",
-    "write_figure", "write_paper_report", "write_run_report", "write_table", "write_text", "write_trace",
-]  # fmt: skip

@@ -35,11 +35,6 @@ PROBE = -1  # the number of the job that is a probe
 class NobodyCame(DeadheatError):
     """No worker was ready in time."""
 
-    def __init__(self, seconds: float) -> None:
-        super().__init__(
-            f"no worker came within {seconds:g} s: is there room for them (CPUs, GPUs, memory), and can they start?"
-        )
-
 
 class JobFailed(DeadheatError):
     """A job that could not be finished; `delivery` has its last state."""
@@ -51,10 +46,6 @@ class JobFailed(DeadheatError):
 
 class NoWorkers(DeadheatError):
     """Every worker has died, again and again, and none is replaced any more."""
-
-    def __init__(self, jobs: int) -> None:
-        super().__init__(f"all workers are gone, after they were replaced several times; {jobs} jobs are not done")
-        self.jobs = jobs
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,7 +149,8 @@ class Driver:
             for event in self.engine.wait(left):
                 self.act(event)
         if not self.master.alive:
-            raise NobodyCame(patience)
+            rest = "is there room for them (CPUs, GPUs, memory), and can they start?"
+            raise NobodyCame(f"no worker came within {patience:g} s: {rest}")
         return len(self.master.alive)
 
     def __len__(self) -> int:
@@ -167,7 +159,8 @@ class Driver:
     def turn(self, timeout: float | None) -> list[Delivery]:
         """Wait for events, at most so long, and act on them; the jobs that are delivered."""
         if self.engine.exhausted:
-            raise NoWorkers(len(self._jobs))
+            left = f"{len(self._jobs)} jobs are not done"
+            raise NoWorkers(f"all workers are gone, after they were replaced several times; {left}")
         if self._delivered:
             timeout = 0.0  # somebody waits for these
         deadline = self.master.deadline

@@ -18,10 +18,6 @@ MOST_ROUNDS = 100_000
 class NothingMeasured(DeadheatError):
     """No worker finished two tasks."""
 
-    def __init__(self, seconds: float, error: str) -> None:
-        why = error or "measure longer, or cut the data into smaller chunks"
-        super().__init__(f"no worker finished two tasks within {seconds:g} s: {why}")
-
 
 @dataclass(frozen=True, eq=False)
 class Measured:
@@ -49,20 +45,10 @@ class Measured:
 
 
 def measure(
-    job: Workable,
-    cluster: Cluster | None = None,
-    code: Code | None = None,
-    engine: str | Engine = "local",
-    *,
-    seconds: float = 10.0,
-    workers: int | None = None,
-    work: float | None = None,
-    emulate: bool = False,
-    seed: int = 0,
-    quotas: Sequence[float | None] | None = None,
-    address: str | None = None,
-    memory: float = inf,
-) -> Measured:
+    job: Workable, cluster: Cluster | None = None, code: Code | None = None, engine: str | Engine = "local", *,
+    seconds: float = 10.0, workers: int | None = None, work: float | None = None, emulate: bool = False, seed: int = 0,
+    quotas: Sequence[float | None] | None = None, address: str | None = None, memory: float = inf,
+) -> Measured:  # fmt: skip
     """Have all workers do tasks of the job for so many seconds, all at once as in a run.
 
     cluster: for the names of the workers (and, with emulate, their laws). The unit of work is one chunk, or as `work`
@@ -83,5 +69,7 @@ def measure(
     names = options.declared.names
     measured = {names[w]: sample for w, sample in sorted(samples.items()) if len(sample.work) > 1}
     if not measured:
-        raise NothingMeasured(seconds, next((sample.error for sample in samples.values() if sample.error), ""))
+        remedy = "measure longer, or cut the data into smaller chunks"
+        why = next((sample.error for sample in samples.values() if sample.error), remedy)
+        raise NothingMeasured(f"no worker finished two tasks within {seconds:g} s: {why}")
     return Measured(measured, [name for name in names if name not in measured])

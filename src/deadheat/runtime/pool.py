@@ -30,23 +30,11 @@ class Pool:
     """
 
     def __init__(
-        self,
-        cluster: Cluster | None = None,
-        code: Code | None = None,
-        engine: str | Engine = "local",
-        *,
-        workers: int | None = None,
-        policy: str | Policy = "optimal",
-        schedule: str | Schedule = "static",
-        gamma: float = 1.0,
-        work: float | None = None,
-        adapt: bool = True,
-        emulate: bool = False,
-        seed: int = 0,
-        quotas: Sequence[float | None] | None = None,
-        address: str | None = None,
-        memory: float = inf,
-    ) -> None:
+        self, cluster: Cluster | None = None, code: Code | None = None, engine: str | Engine = "local", *,
+        workers: int | None = None, policy: str | Policy = "optimal", schedule: str | Schedule = "static",
+        gamma: float = 1.0, work: float | None = None, adapt: bool = True, emulate: bool = False, seed: int = 0,
+        quotas: Sequence[float | None] | None = None, address: str | None = None, memory: float = inf,
+    ) -> None:  # fmt: skip
         self._options = Options(
             cluster=cluster, code=code, engine=engine, workers=workers, policy=policy, schedule=schedule, gamma=gamma,
             work=work, adapt=adapt, emulate=emulate, seed=seed, quotas=quotas, address=address, memory=memory,

@@ -34,9 +34,6 @@ NEAR = 2  # jobs that are prepared: the one at work, and the next
 class EndedEarly(DeadheatError):
     """A run that was closed before its end is asked for more."""
 
-    def __init__(self, done: int) -> None:
-        super().__init__(f"the run was ended after {done} jobs: begin another one for the rest")
-
 
 def run(
     job: Workable | Iterable[Workable],
@@ -111,16 +108,10 @@ class Run:
     """
 
     def __init__(
-        self,
-        options: Options,
-        jobs: Iterable[Workable],
-        *,
-        codes: Iterable[Code | None] | None = None,
-        arrivals: Iterable[float] | None = None,
-        checkpoints: Checkpoints | None = None,
-        events: str | Path | None = None,
-        listeners: Sequence[Listener] = (),
-    ) -> None:
+        self, options: Options, jobs: Iterable[Workable], *, codes: Iterable[Code | None] | None = None,
+        arrivals: Iterable[float] | None = None, checkpoints: Checkpoints | None = None,
+        events: str | Path | None = None, listeners: Sequence[Listener] = (),
+    ) -> None:  # fmt: skip
         self.options, self.checkpoints = options, checkpoints
         self.count = len(jobs) if isinstance(jobs, Sized) else None
         self.deliveries: list[Delivery] = []
@@ -170,7 +161,8 @@ class Run:
         try:
             while len(self.driver) or self._upcoming is not None or self._unprepared is not None:
                 if self.closed:
-                    raise EndedEarly(len(self.record.delivered) + self.record.failed)
+                    done = len(self.record.delivered) + self.record.failed
+                    raise EndedEarly(f"the run was ended after {done} jobs: begin another one for the rest")
                 for delivery in [*self.driver.turn(self._feed()), *self._failed()]:
                     self._take(delivery)
                     yield delivery

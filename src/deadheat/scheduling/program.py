@@ -73,16 +73,9 @@ class Program:
     MASTER_ONLY = ("code", "chunks", "step", "_share")
 
     def __init__(
-        self,
-        code: Code,
-        *,
-        work: float = 1.0,
-        iterations: int = 1,
-        name: str = "",
-        chunks: Sequence[Any] = (),
-        step: Step | None = None,
-        share: Callable[[Any], Any] | None = None,
-    ) -> None:
+        self, code: Code, *, work: float = 1.0, iterations: int = 1, name: str = "", chunks: Sequence[Any] = (),
+        step: Step | None = None, share: Callable[[Any], Any] | None = None,
+    ) -> None:  # fmt: skip
         self.code, self.work, self.iterations, self.name = code, work, iterations, name
         self.chunks: Sequence[Any] | Mapping[int, Any] = chunks
         self.step: Step = keep if step is None else step

@@ -44,17 +44,9 @@ class VirtualEngine(Engine):
     """
 
     def __init__(
-        self,
-        cluster: Cluster,
-        split: Split,
-        seed: int | None = None,
-        iterations: int = 1,
-        total: int | None = None,
-        *,
-        condition: Condition | None = None,
-        compute: bool = True,
-        absence: float = 1.0,
-    ) -> None:
+        self, cluster: Cluster, split: Split, seed: int | None = None, iterations: int = 1, total: int | None = None, *,
+        condition: Condition | None = None, compute: bool = True, absence: float = 1.0,
+    ) -> None:  # fmt: skip
         split.must_fit(len(cluster))
         self._tasks = cluster.tasks(split.spec)
         source = batches(cluster, split, condition, root(seed), multiple=iterations, total=total)

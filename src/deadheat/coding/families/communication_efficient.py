@@ -32,8 +32,8 @@ def communication_efficient(
         other = f"{n - cut} stragglers" if n >= cut else f"tasks = {s + cut}"
         raise BadInput("parts", cut, problem, f"take at most {n - s} parts, or {other}")
     rows, target = window_rows(n, n - s, cut, seed)
-    return LinearCode(family="communication-efficient", kind="gradient", rows=rows, target=target, critical=n - s,
-                      parts=cut, cost=window_cost(n, n - s, reuse, parts=cut), assemble=np.ravel)  # fmt: skip
+    return LinearCode("communication-efficient", "gradient", rows=rows, target=target, critical=n - s, parts=cut,
+                      cost=window_cost(n, n - s, reuse, parts=cut), assemble=np.ravel)  # fmt: skip
 
 
 def _shapes(kind: str, critical: int, total: int) -> Shapes:

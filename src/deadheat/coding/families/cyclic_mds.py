@@ -19,7 +19,7 @@ from deadheat.coding.linear_code import LinearCode
 from deadheat.coding.shape import Family, straggling
 from deadheat.model import AnyArray
 
-MOST = (20, 5)  # stragglers that the tuner tries; beyond, the gate refuses many (tests/coding/test_certificates.py)
+MOST = (20, 5)  # stragglers that the tuner tries without and with reuse: the gate refuses more (test_certificates.py)
 
 
 def cyclic_mds(tasks: int, stragglers: int, *, reuse: bool = False, limit: float = LIMIT) -> LinearCode:

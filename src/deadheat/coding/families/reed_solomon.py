@@ -15,7 +15,7 @@ from deadheat.coding.generator_matrices import circle_points
 from deadheat.coding.linear_code import LinearCode
 from deadheat.coding.shape import Family, straggling
 
-MOST = (20, 20)  # stragglers that the tuner tries; beyond, the gate refuses many (tests/coding/test_certificates.py)
+MOST = (20, 20)  # stragglers that the tuner tries without and with reuse: the gate refuses more (test_certificates.py)
 _cost = partial(window_cost, is_complex=True)
 
 

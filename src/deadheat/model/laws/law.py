@@ -1,7 +1,4 @@
-"""What a law of task times is: a non-negative random variable with two finite moments.
-
-The four methods mean, var, cdf, rvs are those of a frozen scipy distribution, so one can be passed for the other.
-"""
+"""What a law of task times is: non-negative, with two finite moments and the methods of a frozen scipy distribution."""
 
 import math
 from abc import ABC, abstractmethod

@@ -96,8 +96,7 @@ def results_by(
 ) -> Array:
     """Rows of P(a worker has brought j results), j = 1 ... most, `since` seconds after it began: (most, len(since)).
 
-    The j-th result takes the work of shared_chunks + j tasks, `slow` times as long as usual, and j times
-    seconds_per_task, which is never slower.
+    The j-th result takes the work of shared_chunks + j tasks, `slow` times as long as usual, and j seconds_per_task.
     """
     if not seconds_per_task:
         return table.upto(shared_chunks + most, since / slow)[shared_chunks:]

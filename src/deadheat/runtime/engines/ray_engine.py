@@ -36,15 +36,12 @@ CALLS = 8  # of one actor at a time: one waits for events, the others bring mess
 class RayMissing(DeadheatError):
     """Ray is not installed."""
 
-    def __init__(self) -> None:
-        super().__init__("engine 'ray' needs Ray, which is not installed: pip install 'deadheat[ray]'")
-
 
 def _ray() -> Any:
     try:
         import ray
     except ImportError:
-        raise RayMissing from None
+        raise RayMissing("engine 'ray' needs Ray, which is not installed: pip install 'deadheat[ray]'") from None
     return ray
 
 

@@ -30,14 +30,9 @@ class _Lockstep:
     """The state of some iterations, a row each. drawn: durations of each worker's tasks, grown when needed."""
 
     def __init__(
-        self,
-        batch: Draws,
-        drawn: list[Array],
-        columns: IntArray,
-        opening: Sequence[Iterable[int]],
-        ahead: int,
+        self, batch: Draws, drawn: list[Array], columns: IntArray, opening: Sequence[Iterable[int]], ahead: int,
         copies: bool,
-    ) -> None:
+    ) -> None:  # fmt: skip
         workers, total, size = len(batch.tasks), int(batch.loads.sum()), columns.size
         first = [list(tasks) for tasks in opening]
         self._drawn = drawn
