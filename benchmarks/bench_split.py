@@ -15,7 +15,7 @@ WORKERS = 10**6
 
 
 def placed(theta: float, a: Array, b: Array, q: Array) -> float:
-    """The sum of loads at theta, as short as numpy can be told it."""
+    """The sum of loads at theta, as short as numpy can say it."""
     x = np.maximum(theta - a, 0.0)
     return float((2 * x / (b + np.sqrt(b**2 + q * x))).sum())
 

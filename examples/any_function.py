@@ -37,5 +37,5 @@ job = dh.Job(
     np.array_split(points, 12), assign, Centres(np.array([[-1.0, 0.0], [0.0, 1.0], [1.0, 0.0]])), move, iterations=50
 )
 done = dh.run(job, workers=2)
-found = sorted(tuple((np.round(place, 0) + 0.0).tolist()) for place in done.state.places)
-print(f"3 centres after {done.deliveries[0].iterations} iterations:", *found)
+centres = sorted(tuple((np.round(place, 0) + 0.0).tolist()) for place in done.state.places)
+print(f"3 centres after {done.deliveries[0].iterations} iterations:", *centres)

@@ -83,9 +83,9 @@ def test_in_a_grid_search() -> None:
 
 def test_a_clone_has_the_same_settings() -> None:
     code = dh.codes.cyclic(12, 2)
-    made = clone(LinearRegressor(l2=0.5, step="adam", rate=0.1, chunks=12, code=code, workers=2))
-    assert (made.l2, made.step, made.rate, made.chunks, made.workers) == (0.5, "adam", 0.1, 12, 2)
-    assert made.code.total == 12
+    cloned = clone(LinearRegressor(l2=0.5, step="adam", rate=0.1, chunks=12, code=code, workers=2))
+    assert (cloned.l2, cloned.step, cloned.rate, cloned.chunks, cloned.workers) == (0.5, "adam", 0.1, 12, 2)
+    assert cloned.code.total == 12
 
 
 def test_settings_that_cannot_be_meant_are_said_at_the_fit() -> None:

@@ -55,37 +55,37 @@ def solved(deadheat: Any, folder: Path, job: str) -> Any:
 
 
 def test_least_squares(deadheat: Any, folder: Path) -> None:
-    found = solved(deadheat, folder, 'kind = "least-squares"\nx = "x.npy"\ny = "y.npy"')
-    assert np.allclose(found, [1.0, -2.0, 0.5, 3.0], atol=1e-5)
+    result = solved(deadheat, folder, 'kind = "least-squares"\nx = "x.npy"\ny = "y.npy"')
+    assert np.allclose(result, [1.0, -2.0, 0.5, 3.0], atol=1e-5)
 
 
 @pytest.mark.parametrize("kind", ["logistic", "softmax"])
 def test_classification(deadheat: Any, folder: Path, kind: str) -> None:
     more = "\nclasses = 2" if kind == "softmax" else ""
-    found = solved(deadheat, folder, f'kind = "{kind}"\nx = "x.npy"\ny = "labels.npy"\nl2 = 0.01{more}')
-    score = found[0] if kind == "logistic" else found[0, 1] - found[0, 0]
+    result = solved(deadheat, folder, f'kind = "{kind}"\nx = "x.npy"\ny = "labels.npy"\nl2 = 0.01{more}')
+    score = result[0] if kind == "logistic" else result[0, 1] - result[0, 0]
     assert score > 1
 
 
 @pytest.mark.parametrize("kind", ["jacobi", "conjugate-gradients"])
 def test_systems(deadheat: Any, folder: Path, kind: str) -> None:
-    found = solved(deadheat, folder, f'kind = "{kind}"\nmatrix = "matrix.npz"\nright = "right.npy"')
+    result = solved(deadheat, folder, f'kind = "{kind}"\nmatrix = "matrix.npz"\nright = "right.npy"')
     matrix = sparse.load_npz(folder / "matrix.npz").toarray()
-    assert np.allclose(matrix @ found, np.load(folder / "right.npy"), atol=1e-8)
+    assert np.allclose(matrix @ result, np.load(folder / "right.npy"), atol=1e-8)
 
 
 def test_ranks(deadheat: Any, folder: Path) -> None:
-    found = solved(deadheat, folder, 'kind = "pagerank"\nlinks = "links.npz"')
-    assert found.sum() == pytest.approx(1.0)
+    result = solved(deadheat, folder, 'kind = "pagerank"\nlinks = "links.npz"')
+    assert result.sum() == pytest.approx(1.0)
     links = sparse.load_npz(folder / "links.npz").toarray()
     out = links.sum(axis=1)
     flow = np.where(out[:, None] > 0, links / np.maximum(out, 1)[:, None], 1 / N).T
-    assert np.abs(found - (0.85 * flow @ found + 0.15 / N)).sum() < 1e-9
+    assert np.abs(result - (0.85 * flow @ result + 0.15 / N)).sum() < 1e-9
 
 
 def test_an_eigenvector(deadheat: Any, folder: Path) -> None:
-    found = solved(deadheat, folder, 'kind = "power-iteration"\nmatrix = "matrix.npz"\ntolerance = 1e-3')
-    assert np.linalg.norm(found) == pytest.approx(1.0)
+    result = solved(deadheat, folder, 'kind = "power-iteration"\nmatrix = "matrix.npz"\ntolerance = 1e-3')
+    assert np.linalg.norm(result) == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize(

@@ -42,9 +42,9 @@ PRODUCTS = {
 def test_a_product_of_shapes_that_do_not_fit(name: str) -> None:
     rng = np.random.default_rng(6)
     left, right = rng.normal(size=(10, 7)), rng.normal(size=(7, 5))
-    found = in_process(ProductJob(left, right), PRODUCTS[name])
-    assert found.shape == (10, 5)
-    assert np.abs(found - left @ right).max() < 1e-9
+    result = in_process(ProductJob(left, right), PRODUCTS[name])
+    assert result.shape == (10, 5)
+    assert np.abs(result - left @ right).max() < 1e-9
 
 
 @pytest.mark.parametrize("name", ["plain", "polynomial"])
@@ -52,9 +52,9 @@ def test_a_product_of_shapes_that_do_not_fit(name: str) -> None:
 def test_a_product_of_sparse_matrices(name: str, both: bool) -> None:
     rng = np.random.default_rng(6)
     left, right = rng.normal(size=(10, 7)), rng.normal(size=(7, 5))
-    found = in_process(ProductJob(sparse.csr_array(left), sparse.csr_array(right) if both else right), PRODUCTS[name])
-    found = found.toarray() if sparse.issparse(found) else found
-    assert np.abs(found - left @ right).max() < 1e-9
+    result = in_process(ProductJob(sparse.csr_array(left), sparse.csr_array(right) if both else right), PRODUCTS[name])
+    result = result.toarray() if sparse.issparse(result) else result
+    assert np.abs(result - left @ right).max() < 1e-9
 
 
 def test_products_on_workers() -> None:

@@ -90,7 +90,7 @@ def optimum(l2: float) -> Array:
     return np.asarray(np.linalg.solve(ones.T @ ones / len(x) + l2 * np.diag([1, 1, 1, 1, 0]), ones.T @ y / len(x)))
 
 
-WAYS: dict[str, dict[str, Any]] = {
+STEPS: dict[str, dict[str, Any]] = {
     "lbfgs": {"step": "lbfgs"},
     "descent": {"step": "descent", "rate": 0.3},
     "momentum": {"step": "descent", "rate": 0.05, "momentum": 0.8},
@@ -99,9 +99,9 @@ WAYS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", [*WAYS])
+@pytest.mark.parametrize("name", [*STEPS])
 def test_every_step_reaches_the_optimum(name: str) -> None:
-    job = least_squares(arrays(*table()), l2=0.1, iterations=3000, tolerance=1e-9, chunks=3, **WAYS[name])
+    job = least_squares(arrays(*table()), l2=0.1, iterations=3000, tolerance=1e-9, chunks=3, **STEPS[name])
     fit = alone(job)
     assert np.abs(fit.weights - optimum(0.1)).max() < 1e-7
     assert fit.slope <= 1e-9
@@ -129,9 +129,9 @@ def test_softmax_is_what_scipy_finds() -> None:
         likely = score[np.arange(len(x)), y] - np.log(np.exp(score).sum(axis=1))
         return float(-likely.mean() + 0.025 * (weights[:-1] ** 2).sum())
 
-    found = minimize(objective, np.zeros(15), method="BFGS", options={"gtol": 1e-7})
-    assert fit.loss == pytest.approx(found.fun, rel=1e-8)
-    assert np.abs(fit.weights[:-1] - found.x.reshape(5, 3)[:-1]).max() < 1e-4
+    reference = minimize(objective, np.zeros(15), method="BFGS", options={"gtol": 1e-7})
+    assert fit.loss == pytest.approx(reference.fun, rel=1e-8)
+    assert np.abs(fit.weights[:-1] - reference.x.reshape(5, 3)[:-1]).max() < 1e-4
 
 
 def test_without_an_intercept() -> None:
@@ -141,16 +141,16 @@ def test_without_an_intercept() -> None:
 
 
 def test_a_sample_comes_near() -> None:
-    ways: dict[str, Any] = {"step": "descent", "rate": 0.05, "iterations": 600, "tolerance": 0.0}
-    fit = alone(least_squares(arrays(*table()), chunks=20, sample=0.5, l2=0.1, **ways))
+    settings: dict[str, Any] = {"step": "descent", "rate": 0.05, "iterations": 600, "tolerance": 0.0}
+    fit = alone(least_squares(arrays(*table()), chunks=20, sample=0.5, l2=0.1, **settings))
     assert np.abs(fit.weights - optimum(0.1)).max() < 0.05
 
 
 def test_a_series_is_a_loop_over_the_chunks(tmp_path: Path) -> None:
     """Of arrays, of files that are read on the way, and of a sample that is another one in each iteration."""
     sample: dict[str, Any] = {"step": "descent", "rate": 0.05, "sample": 0.5}
-    for ways, source in (({}, arrays(*table())), ({}, files(tmp_path)["npy"]), (sample, arrays(*table()))):
-        job = least_squares(source, chunks=20, iterations=15, tolerance=0.0, **ways)
+    for settings, source in (({}, arrays(*table())), ({}, files(tmp_path)["npy"]), (sample, arrays(*table()))):
+        job = least_squares(source, chunks=20, iterations=15, tolerance=0.0, **settings)
         fit = in_series(job)
         assert isinstance(fit, Fit)
         assert np.abs(fit.weights - alone(job).weights).max() < 1e-12
@@ -173,7 +173,7 @@ def test_synthetic_data_has_its_optimum() -> None:
 
 @pytest.mark.parametrize("name", ["lbfgs", "momentum", "adam"])
 def test_a_job_can_be_run_twice(name: str) -> None:
-    job = least_squares(arrays(*table()), iterations=12, tolerance=0.0, chunks=6, **WAYS[name])
+    job = least_squares(arrays(*table()), iterations=12, tolerance=0.0, chunks=6, **STEPS[name])
     first, second = run([job, job], TWO).wait().deliveries
     assert np.abs(first.state.weights - second.state.weights).max() < 1e-12
     assert np.abs(first.state.weights - alone(job).weights).max() < 1e-9
@@ -263,9 +263,9 @@ def test_chosen_features_of_a_parquet_file(tmp_path: Path) -> None:
 
 
 def with_nan(values: Array) -> Array:
-    found = values.copy()
-    found[17] = np.nan
-    return found
+    holes = values.copy()
+    holes[17] = np.nan
+    return holes
 
 
 X, Y = table()
@@ -309,9 +309,9 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
 
 @pytest.mark.parametrize("name", [*REFUSED])
 def test_ways_that_cannot_be_meant(name: str) -> None:
-    ways, field = REFUSED[name]
+    settings, field = REFUSED[name]
     with pytest.raises(dh.BadInput) as said:
-        least_squares(arrays(X, Y), **ways)
+        least_squares(arrays(X, Y), **settings)
     assert said.value.field == field
 
 

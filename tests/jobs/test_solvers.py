@@ -35,9 +35,9 @@ def links() -> Any:
     rng = np.random.default_rng(0)
     n, edges = 100_000, 1_000_000
     source, target = rng.integers(0, n - 500, edges), (n * rng.random(edges) ** 2).astype(int)
-    found = sparse.csr_array((np.ones(edges), (source, target)), shape=(n, n))
-    found.data[:] = 1.0
-    return found
+    graph = sparse.csr_array((np.ones(edges), (source, target)), shape=(n, n))
+    graph.data[:] = 1.0
+    return graph
 
 
 @cache
@@ -133,9 +133,9 @@ def test_solvers_agree_with_numpy(name: str, is_sparse: bool) -> None:
     solution = np.linalg.solve(dense, right)
     assert np.abs(in_process(conjugate_gradients(matrix, right), LINEAR[name]).x - solution).max() < 1e-7
     assert np.abs(in_process(jacobi(matrix, right), LINEAR[name]) - solution).max() < 1e-7
-    found = in_process(power_iteration(matrix, iterations=20_000), LINEAR[name])
-    assert np.abs(dense @ found - found * (found @ dense @ found)).max() < 1e-6
-    assert found @ dense @ found == pytest.approx(np.linalg.eigvalsh(dense)[-1])
+    vector = in_process(power_iteration(matrix, iterations=20_000), LINEAR[name])
+    assert np.abs(dense @ vector - vector * (vector @ dense @ vector)).max() < 1e-6
+    assert vector @ dense @ vector == pytest.approx(np.linalg.eigvalsh(dense)[-1])
 
 
 @pytest.mark.parametrize("is_sparse", [False, True], ids=["dense", "sparse"])

@@ -53,7 +53,7 @@ def test_a_model_without_parameters_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ways", "field"),
+    ("settings", "field"),
     [
         ({"batch": 5}, "batch"),
         ({"batch": 121}, "batch"),
@@ -63,9 +63,9 @@ def test_a_model_without_parameters_is_refused() -> None:
     ],
     ids=["batch of fewer than chunks", "batch of more than rows", "half a row", "iterations", "chunks"],
 )
-def test_numbers_that_cannot_be_meant(ways: dict[str, Any], field: str) -> None:
+def test_numbers_that_cannot_be_meant(settings: dict[str, Any], field: str) -> None:
     with pytest.raises(dh.BadInput) as said:
-        training(**ways)
+        training(**settings)
     assert said.value.field == field
 
 

@@ -217,9 +217,8 @@ def test_where_no_worker_is_left_it_is_said() -> None:
     bench = Bench()
     bench.driver.submit(job(), 0.0)
     bench.engine.gone = True
-    with pytest.raises(NoWorkers, match="1 jobs are not done") as caught:
+    with pytest.raises(NoWorkers, match="1 jobs are not done"):
         bench.driver.turn(0.0)
-    assert caught.value.jobs == 1
 
 
 def test_a_silent_worker_is_dismissed_in_time() -> None:

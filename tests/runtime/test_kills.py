@@ -17,9 +17,17 @@ from deadheat.scheduling import Assign, Command, Deliver, Event, Finished, Joine
 engine = each_engine.engine
 
 
-@pytest.mark.parametrize("code", [None, dh.codes.cyclic(55, 5)], ids=["uncoded", "coded"])
+@pytest.mark.parametrize(
+    ("engine", "code"),
+    [("local", None), ("local", dh.codes.cyclic(55, 5)), ("ray", None)],
+    ids=["local-uncoded", "local-coded", "ray-uncoded"],
+    indirect=["engine"],
+)
 def test_a_worker_that_is_killed_costs_no_job(engine: str, code: Code | None) -> None:
-    """In the first job before its first result, in the second between two tasks, in the third at the last result."""
+    """In the first job before its first result, in the second between two tasks, in the third at the last result.
+
+    Without a code every task of the dead must be done again, with one the others suffice: for Ray the former will do.
+    """
     jobs = [descent(55, 8, name) for name in ("before its first task", "between tasks", "at the K-th result")]
     under_way = run(jobs, TRIO, code, engine, adapt=False)
     killer = Killer(

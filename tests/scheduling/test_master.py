@@ -62,7 +62,7 @@ def test_a_job_from_arrival_to_delivery() -> None:
         Assign(0, t1, (0, 1)),
         Assign(1, t1, (2, 3)),
     ]  # the newer ticket is the purge
-    assert m.handle(done(1, 3)) == []  # late news of a purged iteration
+    assert m.handle(done(1, 3)) == []  # late: the iteration is over
     for worker, task in ((1, 2), (1, 3)):
         assert m.handle(done(worker, task, 1)) == []
     assert m.handle(done(0, 1, 1)) == [Resolve(t1, frozenset({1, 2, 3}))]

@@ -1,4 +1,4 @@
-"""What cannot be simulated is refused at the door, in every way of simulating, as BadInput with the field's name."""
+"""What cannot be simulated is refused at the door, in every settings of simulating, as BadInput with the field's name."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_impossible_wishes_name_their_field(wish: dict[str, Any], field: str) ->
     assert caught.value.field == field
 
 
-WAYS: list[dict[str, Any]] = [
+SETTINGS: list[dict[str, Any]] = [
     {},
     {"by_tasks": True},
     {"timeline": True},
@@ -49,11 +49,11 @@ WAYS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("way", WAYS, ids=str)
+@pytest.mark.parametrize("settings", SETTINGS, ids=str)
 @pytest.mark.parametrize("loads", [[4, 4], [2, 2, 2, 2]], ids=["too few", "too many"])
-def test_a_split_of_another_cluster_is_refused(way: dict[str, Any], loads: list[int]) -> None:
+def test_a_split_of_another_cluster_is_refused(settings: dict[str, Any], loads: list[int]) -> None:
     with pytest.raises(dh.BadInput, match="3 workers"):
-        dh.simulate(CLUSTER, dh.Split.of(loads, SPLIT.spec), STREAM, 10, seed=1, **way)
+        dh.simulate(CLUSTER, dh.Split.of(loads, SPLIT.spec), STREAM, 10, seed=1, **settings)
 
 
 def test_a_near_miss_is_guessed() -> None:

@@ -21,8 +21,8 @@ CHAINS = pytest.mark.parametrize(("enter", "leave"), [(0.05, 0.2), (0.7, 0.6), (
 def states(enter: float, leave: float, rows: int = ROWS, seed: int = 1) -> np.ndarray:
     factors = dh.Switching(3.0, enter, leave).factors(WORKERS, np.random.default_rng(seed))(rows)
     assert set(np.unique(factors)) == {1.0, 3.0}
-    found: np.ndarray = factors == 3.0
-    return found
+    slow: np.ndarray = factors == 3.0
+    return slow
 
 
 @CHAINS
@@ -53,22 +53,22 @@ def test_it_starts_in_equilibrium() -> None:
 
 def stays(slow: np.ndarray) -> np.ndarray:
     """The lengths of whole stays in the slow state."""
-    found = []
+    lengths = []
     for column in slow.T:
         edges = np.flatnonzero(np.diff(column.astype(int)))
         begins = edges[~column[edges]]
         ends = edges[column[edges]]
         ends = ends[ends > begins[0]]
-        found.append(ends - begins[: ends.size])
-    return np.concatenate(found)
+        lengths.append(ends - begins[: ends.size])
+    return np.concatenate(lengths)
 
 
-def fit_to_geometric(found: np.ndarray, leave: float) -> float:
+def fit_to_geometric(lengths: np.ndarray, leave: float) -> float:
     """The p-value of a chi-square test with lengths 1, 2, ..., and all that are rarer than 50 in one class."""
-    classes = max(int(math.log(50 / found.size) / math.log(1 - leave)), 1)
-    seen = np.bincount(np.minimum(found, classes + 1), minlength=classes + 2)[1:]
+    classes = max(int(math.log(50 / lengths.size) / math.log(1 - leave)), 1)
+    seen = np.bincount(np.minimum(lengths, classes + 1), minlength=classes + 2)[1:]
     k = np.arange(1, classes + 1)
-    expected = np.append(leave * (1 - leave) ** (k - 1), (1 - leave) ** classes) * found.size
+    expected = np.append(leave * (1 - leave) ** (k - 1), (1 - leave) ** classes) * lengths.size
     return float(stats.chisquare(seen, expected).pvalue)
 
 

@@ -24,8 +24,8 @@ def times(cluster: dh.Cluster, purge: bool, by_tasks: bool, seed: int) -> np.nda
 
 @pytest.mark.parametrize("purge", [True, False], ids=["purge", "wait"])
 def test_both_samplers_have_one_law(trio: dh.Cluster, purge: bool) -> None:
-    found = stats.ks_2samp(times(trio, purge, False, 21), times(trio, purge, True, 22))
-    assert found.pvalue > DOUBT
+    compared = stats.ks_2samp(times(trio, purge, False, 21), times(trio, purge, True, 22))
+    assert compared.pvalue > DOUBT
 
 
 def test_two_per_cent_are_told_apart(trio: dh.Cluster) -> None:

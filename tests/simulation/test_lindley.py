@@ -17,8 +17,8 @@ PAIRS = st.lists(st.tuples(SECONDS, SECONDS), min_size=1, max_size=60)
 def test_all_at_once_is_one_after_the_other(pairs: list[tuple[float, float]], free: float) -> None:
     gaps, service = np.array(pairs).T
     arrival = np.cumsum(gaps)
-    found = starts(arrival, service, free)
-    np.testing.assert_allclose(found, lindley(arrival.tolist(), service.tolist(), free), rtol=1e-9, atol=1e-9)
+    begun = starts(arrival, service, free)
+    np.testing.assert_allclose(begun, lindley(arrival.tolist(), service.tolist(), free), rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(
         starts(arrival, service), lindley(arrival.tolist(), service.tolist()), rtol=1e-9, atol=1e-9
     )

@@ -34,12 +34,12 @@ def noisy(spread: float, mean: float = 10.0) -> object:
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=50).filter(lambda v: np.std(v) > 1e-3))
 def test_interval_is_scipys(values: list[float]) -> None:
-    found = interval(values)
+    estimate = interval(values)
     low, high = stats.t.interval(0.95, len(values) - 1, np.mean(values), stats.sem(values))
-    assert (found.low, found.high) == pytest.approx((low, high), rel=1e-9, abs=1e-6)
-    assert found.mean == pytest.approx(np.mean(values), rel=1e-9, abs=1e-9)
-    assert found.holds(found.mean)
-    assert not found.holds(found.high + 1)
+    assert (estimate.low, estimate.high) == pytest.approx((low, high), rel=1e-9, abs=1e-6)
+    assert estimate.mean == pytest.approx(np.mean(values), rel=1e-9, abs=1e-9)
+    assert estimate.holds(estimate.mean)
+    assert not estimate.holds(estimate.high + 1)
 
 
 def test_one_value_says_nothing_of_its_error() -> None:
@@ -53,13 +53,13 @@ def test_the_interval_holds_the_mean_nineteen_times_in_twenty() -> None:
 
 
 def test_it_stops_as_soon_as_it_is_precise() -> None:
-    found = replicate(noisy(1.0), 3, precision=0.03)  # type: ignore[arg-type]
-    assert found.delay.precision <= 0.03
-    assert found.replications > FEWEST
-    assert interval(found.delays[:-1]).precision > 0.03
-    assert found.delays.size == found.replications
+    sample = replicate(noisy(1.0), 3, precision=0.03)  # type: ignore[arg-type]
+    assert sample.delay.precision <= 0.03
+    assert sample.replications > FEWEST
+    assert interval(sample.delays[:-1]).precision > 0.03
+    assert sample.delays.size == sample.replications
     # (1.96 * 1 / 10 / 0.03)^2 = 43 runs
-    assert 25 < found.replications < 65
+    assert 25 < sample.replications < 65
 
 
 def test_a_quiet_run_is_still_repeated_ten_times() -> None:
@@ -72,25 +72,25 @@ def test_a_run_that_is_never_precise_ends() -> None:
 
 @pytest.mark.parametrize("number", [1, 2, 17])
 def test_so_many_as_asked_for(number: int) -> None:
-    told: list[tuple[int, float]] = []
-    found = replicate(noisy(1.0), 3, number, progress=lambda n, p: told.append((n, p)))  # type: ignore[arg-type]
-    assert found.replications == number == len(told)
-    assert [n for n, _ in told] == list(range(1, number + 1))
-    assert told[-1][1] == found.delay.precision
+    reports: list[tuple[int, float]] = []
+    sample = replicate(noisy(1.0), 3, number, progress=lambda n, p: reports.append((n, p)))  # type: ignore[arg-type]
+    assert sample.replications == number == len(reports)
+    assert [n for n, _ in reports] == list(range(1, number + 1))
+    assert reports[-1][1] == sample.delay.precision
 
 
 def test_the_sample_sums_up_its_runs() -> None:
     def run(seed: int) -> dh.Trace:
         return dh.simulate(CLUSTER, BALANCED, STREAM, 200, seed=seed)
 
-    found = replicate(run, 5, 12)
+    sample = replicate(run, 5, 12)
     taken, stream = seeds(5)
     traces = [run(next(stream)) for _ in range(12)]
-    assert (found.seed, found.jobs) == (taken, 200) == (5, 200)
-    np.testing.assert_array_equal(found.delays, [t.delay.mean() for t in traces])
-    assert found.service.mean == pytest.approx(np.mean([t.service.mean() for t in traces]))
+    assert (sample.seed, sample.jobs) == (taken, 200) == (5, 200)
+    np.testing.assert_array_equal(sample.delays, [t.delay.mean() for t in traces])
+    assert sample.service.mean == pytest.approx(np.mean([t.service.mean() for t in traces]))
     for name, level in (("p50", 0.5), ("p95", 0.95), ("p99", 0.99)):
-        assert getattr(found, name) == pytest.approx(np.mean([np.quantile(t.delay, level) for t in traces]))
+        assert getattr(sample, name) == pytest.approx(np.mean([np.quantile(t.delay, level) for t in traces]))
 
 
 def test_runs_are_independent_and_repeatable() -> None:
@@ -112,8 +112,8 @@ def test_impossible_wishes_are_refused(bad: dict[str, float]) -> None:
     assert caught.value.field in bad
 
 
-def width(found: Interval) -> float:
-    return found.high - found.low
+def width(estimate: Interval) -> float:
+    return estimate.high - estimate.low
 
 
 @pytest.mark.parametrize(
@@ -152,11 +152,11 @@ def test_the_same_scheme_twice_differs_by_nothing(schedule: str) -> None:
 
 def test_all_run_as_often_as_the_least_certain() -> None:
     schemes = [dh.Scheme("balanced", BALANCED), dh.Scheme("uniform", dh.uniform(CLUSTER, SPEC))]
-    told: set[str] = set()
+    reported: set[str] = set()
     outcomes = dh.compare(
-        CLUSTER, STREAM, schemes, 300, seed=1, precision=0.04, progress=lambda s, n, p: told.add(s.name)
+        CLUSTER, STREAM, schemes, 300, seed=1, precision=0.04, progress=lambda s, n, p: reported.add(s.name)
     )
-    assert told == {"balanced", "uniform"}
+    assert reported == {"balanced", "uniform"}
     assert len({o.sample.replications for o in outcomes}) == 1
     assert all(o.sample.delay.precision <= 0.05 for o in outcomes)
     assert outcomes[0].sample.replications > FEWEST
@@ -169,10 +169,10 @@ def test_the_forecast_is_given_where_there_is_one() -> None:
         dh.Scheme("pull", BALANCED, Pull()),
         dh.Scheme("between", BALANCED, purge="between-tasks"),
     ]
-    found = [o.forecast for o in dh.compare(CLUSTER, STREAM, schemes, 20, seed=1, replications=2)]
-    assert found[0] == dh.forecast(CLUSTER, BALANCED, STREAM).delay
-    assert found[1] == dh.forecast(CLUSTER, BALANCED, STREAM, purge=False).delay
-    assert found[2:] == [None, None]
+    forecasts = [o.forecast for o in dh.compare(CLUSTER, STREAM, schemes, 20, seed=1, replications=2)]
+    assert forecasts[0] == dh.forecast(CLUSTER, BALANCED, STREAM).delay
+    assert forecasts[1] == dh.forecast(CLUSTER, BALANCED, STREAM, purge=False).delay
+    assert forecasts[2:] == [None, None]
     slow = dh.compare(CLUSTER, STREAM, schemes[:1], 20, seed=1, replications=2, condition=dh.Switching(2.0, 0.1, 0.1))
     assert slow[0].forecast is None
 

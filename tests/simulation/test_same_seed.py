@@ -14,7 +14,7 @@ CLUSTER = dh.Cluster.from_columns([1.0, 2.0, 0.5], [1.0, 1.0, 0.5], [0.3, 0.0, 0
 SPLIT = dh.Split.of([2, 1, 5], dh.CodeSpec.of(6, 8))
 STREAM = dh.Stream.poisson(0.08, 3)
 SLOW = dh.Switching(5.0, 0.1, 0.3)
-WAYS: dict[str, dict[str, Any]] = {
+SETTINGS: dict[str, dict[str, Any]] = {
     "exact": {},
     "by tasks": {"by_tasks": True},
     "wait": {"purge": False},
@@ -40,35 +40,35 @@ def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def bytes_of(trace: dh.Trace) -> bytes:
-    found = [trace.arrival, trace.start, trace.end]
+    columns = [trace.arrival, trace.start, trace.end]
     if trace.timeline is not None:
-        found += trace.timeline.columns().values()
-    return b"".join(column.tobytes() for column in found)
+        columns += trace.timeline.columns().values()
+    return b"".join(column.tobytes() for column in columns)
 
 
-def run(seed: int | None, way: dict[str, Any]) -> dh.Trace:
-    return dh.simulate(CLUSTER, SPLIT, STREAM, 100, seed=seed, **way)
+def run(seed: int | None, settings: dict[str, Any]) -> dh.Trace:
+    return dh.simulate(CLUSTER, SPLIT, STREAM, 100, seed=seed, **settings)
 
 
-way = pytest.mark.parametrize("way", WAYS.values(), ids=list(WAYS))
+settings = pytest.mark.parametrize("settings", SETTINGS.values(), ids=list(SETTINGS))
 
 
-@way
-def test_the_same_seed_gives_the_same_bytes_and_another_seed_others(way: dict[str, Any]) -> None:
-    assert bytes_of(run(7, way)) == bytes_of(run(7, way))
-    one, other = run(7, way), run(8, way)
+@settings
+def test_the_same_seed_gives_the_same_bytes_and_another_seed_others(settings: dict[str, Any]) -> None:
+    assert bytes_of(run(7, settings)) == bytes_of(run(7, settings))
+    one, other = run(7, settings), run(8, settings)
     assert (one.arrival != other.arrival).all()
-    if "replay" not in str(way).lower():
+    if "replay" not in str(settings).lower():
         assert np.mean(one.service == other.service) < 0.05
 
 
-@way
-def test_the_seed_taken_is_on_record(way: dict[str, Any]) -> None:
-    first = run(None, way)
+@settings
+def test_the_seed_taken_is_on_record(settings: dict[str, Any]) -> None:
+    first = run(None, settings)
     seed = first.about["seed"]
     assert isinstance(seed, int)
-    assert bytes_of(run(seed, way)) == bytes_of(first)
-    assert bytes_of(run(None, way)) != bytes_of(first)
+    assert bytes_of(run(seed, settings)) == bytes_of(first)
+    assert bytes_of(run(None, settings)) != bytes_of(first)
 
 
 def test_a_replay_has_no_luck() -> None:
@@ -80,11 +80,11 @@ def test_a_replay_has_no_luck() -> None:
 
 def test_arrivals_are_common_to_all_ways() -> None:
     """Common random numbers: what is compared meets the same arrivals."""
-    runs = [run(7, way) for way in WAYS.values()]
+    runs = [run(7, settings) for settings in SETTINGS.values()]
     assert all((trace.arrival == runs[0].arrival).all() for trace in runs)
 
 
 def test_the_global_generator_is_left_alone() -> None:
     state = np.random.get_state()[1].copy()  # type: ignore[index]  # noqa: NPY002
-    run(7, WAYS["by tasks"])
+    run(7, SETTINGS["by tasks"])
     assert (np.random.get_state()[1] == state).all()  # type: ignore[index]  # noqa: NPY002

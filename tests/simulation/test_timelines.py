@@ -32,15 +32,15 @@ def timeline_of(trace: dh.Trace) -> Timeline:
 
 def places(timeline: Timeline) -> np.ndarray:
     """The number of each task's iteration over the whole run."""
-    found: np.ndarray = timeline.job * STREAM.iterations + timeline.iteration
-    return found
+    numbers: np.ndarray = timeline.job * STREAM.iterations + timeline.iteration
+    return numbers
 
 
 def iteration_ends(timeline: Timeline) -> np.ndarray:
     """When the last counted task of each iteration ends."""
-    found = np.full(JOBS * STREAM.iterations, -np.inf)
-    np.maximum.at(found, places(timeline)[timeline.done], timeline.end[timeline.done])
-    return found
+    ends = np.full(JOBS * STREAM.iterations, -np.inf)
+    np.maximum.at(ends, places(timeline)[timeline.done], timeline.end[timeline.done])
+    return ends
 
 
 def test_exactly_k_tasks_count_in_each_iteration(trace: dh.Trace) -> None:
@@ -133,8 +133,8 @@ def test_slow_workers_are_on_record() -> None:
     """With a condition: tasks of a slow worker are longer by the factor, whole ones of a constant law exactly."""
     cluster = dh.Cluster.from_columns([1.0, 1.0], 0.0)
     split = dh.Split.of([2, 2], dh.CodeSpec(4))
-    found = timeline_of(dh.simulate(cluster, split, STREAM, 50, True, 1, True, condition=dh.Switching(4.0, 0.3, 0.3)))
-    lasted = np.round(found.end - found.begin, 6)
+    record = timeline_of(dh.simulate(cluster, split, STREAM, 50, True, 1, True, condition=dh.Switching(4.0, 0.3, 0.3)))
+    lasted = np.round(record.end - record.begin, 6)
     assert set(lasted) == {1.0, 4.0}
 
 

@@ -26,11 +26,11 @@ def draws(split: dh.Split) -> Replications:
 def test_two_hundred_draws(
     split: dh.Split, mean: float, within: float, least: float, most: float, printed: float
 ) -> None:
-    found = draws(split)
-    assert found.replications == 200
-    assert found.delay.mean == pytest.approx(mean, abs=within)
-    assert least < found.delays.std(ddof=1) < most
-    assert 0.005 < np.mean(found.delays < printed) < 0.5  # an ordinary draw, on the lucky side
+    sample = draws(split)
+    assert sample.replications == 200
+    assert sample.delay.mean == pytest.approx(mean, abs=within)
+    assert least < sample.delays.std(ddof=1) < most
+    assert 0.005 < np.mean(sample.delays < printed) < 0.5  # an ordinary draw, on the lucky side
 
 
 def test_the_quick_sampler_is_not_quicker_than_the_tasks() -> None:

@@ -1,4 +1,4 @@
-"""Rankings of the worked example that several files look at: each is made once."""
+"""Rankings of the worked example that several files look at: each is computed once."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def test_every_candidate_is_tried_once() -> None:
     search = dh.Search(
         None, (10, 10, 20), (1.0, 1.2, 1.2, 1.5), ("optimal", "fastest", "optimal"), ("static", "static")
     )
-    seen = [key(found) for found in candidates(GRADIENT, STREAM, search)]
+    seen = [key(candidate) for candidate in candidates(GRADIENT, STREAM, search)]
     assert len(set(seen)) == len(seen)
 
 
@@ -88,7 +88,7 @@ def test_a_policy_that_does_not_fit_does_not_empty_the_search() -> None:
 def test_no_choice_is_below_its_bound(name: str, request: pytest.FixtureRequest) -> None:
     workload, search, condition = SEARCHES[name]
     judge = Judge(CLUSTER, STREAM, 1.0, condition, 0)
-    bounds = {key(found): judge.least_delay(found) for found in candidates(workload, STREAM, search)}
+    bounds = {key(candidate): judge.least_delay(candidate) for candidate in candidates(workload, STREAM, search)}
     wrong = [
         f"{choice}: {choice.delay:.4g} < {bounds[key(choice)]:.4g}"
         for choice in request.getfixturevalue(name)
@@ -113,8 +113,8 @@ def test_laws_without_a_bound_are_judged_under_any_stream() -> None:
     heavy = dh.Cluster(dh.Worker(w.mean, w.std, w.comm, law="lognormal") for w in CLUSTER)
     search = dh.Search(("uncoded",), (10,), policies=("optimal",))
     for stream in (STREAM, dh.Stream(100.0, 50.0, 50), dh.Stream(100.0, 0.0, 50)):
-        found = dh.tune(GRADIENT, heavy, stream, search).best
-        assert found.delay == pytest.approx(dh.forecast(heavy, found.split, stream).delay, rel=1e-9)
+        best = dh.tune(GRADIENT, heavy, stream, search).best
+        assert best.delay == pytest.approx(dh.forecast(heavy, best.split, stream).delay, rel=1e-9)
 
 
 # Capacity
@@ -123,19 +123,19 @@ def test_laws_without_a_bound_are_judged_under_any_stream() -> None:
 def test_capacities_are_respected() -> None:
     most = np.array([0.3, 0.2, 1.0, 3.0, 3.0]) * WORK
     capped = dh.Cluster(dh.Worker(w.mean, w.std, w.comm, capacity=room) for w, room in zip(CLUSTER, most, strict=True))
-    free, found = (dh.tune(GRADIENT, c, STREAM, replace(FEW, families=PLAIN)) for c in (CLUSTER, capped))
-    for choice in found:
+    free, tight = (dh.tune(GRADIENT, c, STREAM, replace(FEW, families=PLAIN)) for c in (CLUSTER, capped))
+    for choice in tight:
         held = np.where(choice.split.loads > 0, choice.split.loads + choice.spec.shared_chunks, 0) * choice.spec.work
         assert (held <= most * (1 + 1e-9)).all()
-    assert found.best.delay > free.best.delay
+    assert tight.best.delay > free.best.delay
 
 
 def test_what_does_not_fit_is_left_out() -> None:
     # 10 parts of W/10 fit into five times 0.3 W; 12 tasks of W/4 do not, and the search goes on without them.
     capped = dh.Cluster(dh.Worker(w.mean, w.std, w.comm, capacity=0.3 * WORK) for w in CLUSTER)
-    found = dh.tune(GRADIENT, capped, STREAM, FEW)
-    assert "uncoded" in {choice.family for choice in found}
-    for choice in found:
+    ranking = dh.tune(GRADIENT, capped, STREAM, FEW)
+    assert "uncoded" in {choice.family for choice in ranking}
+    for choice in ranking:
         assert (choice.split.loads * choice.spec.work <= 0.3 * WORK * (1 + 1e-9)).all()
     none = dh.Cluster(dh.Worker(w.mean, w.std, w.comm, capacity=0.1 * WORK) for w in CLUSTER)
     with pytest.raises(dh.BadInput, match="capacity"):
@@ -162,10 +162,10 @@ def test_a_winner_that_loses_its_digits_is_refused(monkeypatch: pytest.MonkeyPat
     magic = Family("magic", ("gradient",), shapes=_magic)
     monkeypatch.setattr(candidates_module, "FAMILIES", registry(FAMILIES["uncoded"], magic))
     search = dh.Search(critical=(10, 20), redundancy=(1.0,))
-    found = dh.tune(GRADIENT, CLUSTER, STREAM, search)
-    assert found.refused == 4
-    assert found.best.family == "uncoded"
-    assert len(found) + found.pruned + found.refused == len(list(candidates(GRADIENT, STREAM, search)))
+    ranking = dh.tune(GRADIENT, CLUSTER, STREAM, search)
+    assert ranking.refused == 4
+    assert ranking.best.family == "uncoded"
+    assert len(ranking) + ranking.pruned + ranking.refused == len(list(candidates(GRADIENT, STREAM, search)))
     monkeypatch.setattr(candidates_module, "FAMILIES", registry(magic))
     with pytest.raises(dh.BadInput, match="would lose its digits"):
         dh.tune(GRADIENT, CLUSTER, STREAM, search)

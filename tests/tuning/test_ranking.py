@@ -62,8 +62,8 @@ def test_exact_delays_are_the_forecasts(gradient: Ranking, slow: Ranking) -> Non
     for ranking, condition in ((gradient, None), (slow, SLOW)):
         for choice in ranking[::17]:
             if choice.interval is None:
-                found = dh.forecast(CLUSTER, choice.split, STREAM, overhead=choice.overhead, condition=condition)
-                assert found.delay == pytest.approx(choice.delay, rel=1e-9)
+                forecast = dh.forecast(CLUSTER, choice.split, STREAM, overhead=choice.overhead, condition=condition)
+                assert forecast.delay == pytest.approx(choice.delay, rel=1e-9)
 
 
 @pytest.mark.parametrize("name", SEARCHES)
@@ -71,7 +71,7 @@ def test_every_candidate_is_accounted_for(name: str, request: pytest.FixtureRequ
     workload, search, _ = SEARCHES[name]
     ranking = request.getfixturevalue(name)
     assert len(ranking) + ranking.pruned + ranking.refused == len(list(candidates(workload, STREAM, search)))
-    tried = {found.shape.family for found in candidates(workload, STREAM, search)}
+    tried = {candidate.shape.family for candidate in candidates(workload, STREAM, search)}
     assert {choice.family for choice in ranking} == tried  # of every family at least one
 
 
@@ -92,11 +92,13 @@ def test_the_same_seed_the_same_ranking() -> None:
 
 
 def test_progress_is_told() -> None:
-    told: list[tuple[int, int, float]] = []
-    ranking = dh.tune(GRADIENT, CLUSTER, STREAM, replace(FEW, families=PLAIN), progress=lambda *news: told.append(news))
-    assert [news[0] for news in told] == list(range(1, len(ranking) + 1))
-    assert {news[1] for news in told} == {len(ranking) + ranking.pruned}
-    best = [news[2] for news in told]
+    reports: list[tuple[int, int, float]] = []
+    ranking = dh.tune(
+        GRADIENT, CLUSTER, STREAM, replace(FEW, families=PLAIN), progress=lambda *report: reports.append(report)
+    )
+    assert [report[0] for report in reports] == list(range(1, len(ranking) + 1))
+    assert {report[1] for report in reports} == {len(ranking) + ranking.pruned}
+    best = [report[2] for report in reports]
     assert best == sorted(best, reverse=True)
     assert best[-1] == ranking.best.delay
 
@@ -111,21 +113,21 @@ def test_why_names_the_winner(ranking: Ranking) -> None:
 
 
 def test_why_says_where_coding_does_not_pay() -> None:
-    found = dh.tune(GRADIENT, CLUSTER, STREAM, dh.Search(PLAIN, (50, 200), (1.0, 1.02, 1.1)))
-    assert found.best.family == "uncoded"
-    code = found.first(coded=True)
+    ranking = dh.tune(GRADIENT, CLUSTER, STREAM, dh.Search(PLAIN, (50, 200), (1.0, 1.02, 1.1)))
+    assert ranking.best.family == "uncoded"
+    code = ranking.first(coded=True)
     assert code is not None
-    assert "coding does not pay here" in found.why
-    assert f"{code}, does {code.work_factor:.3g} times and takes {code.delay:.4g} s" in found.why
+    assert "coding does not pay here" in ranking.why
+    assert f"{code}, does {code.work_factor:.3g} times and takes {code.delay:.4g} s" in ranking.why
     # The price of waiting for the last result, by its own law: workers that never wait could do so much more work in
     # the time of the best uncoded choice, and no more. (c_p does not grow with the work, so it is not a mere ratio.)
-    assert f"less than {found.break_even:.3f} times" in found.why
+    assert f"less than {ranking.break_even:.3f} times" in ranking.why
 
     def genie(times: float) -> float:
         specs = [dh.CodeSpec(k, 1.0, times * WORK / k) for k in (50, 200)]
         return min(dh.theory.genie_bound(CLUSTER, spec, STREAM).iteration_mean for spec in specs)
 
-    assert genie(found.break_even - 0.01) < found.best.iteration_mean < genie(found.break_even + 0.01)
+    assert genie(ranking.break_even - 0.01) < ranking.best.iteration_mean < genie(ranking.break_even + 0.01)
 
 
 def test_why_says_what_coding_saves(slow: Ranking) -> None:
@@ -152,6 +154,6 @@ def test_why_says_what_it_knows() -> None:
 def test_an_unstable_queue_without_code_is_said() -> None:
     busy = dh.Stream.poisson(0.1, 50)
     search = dh.Search(("uncoded", "fractional repetition"), (20,), (1.0, 2.0))
-    found = dh.tune(GRADIENT, CLUSTER, busy, search, condition=dh.Switching(10, 0.2, 0.8))
-    assert found.best.coded
-    assert "no uncoded choice keeps the queue stable" in found.why
+    ranking = dh.tune(GRADIENT, CLUSTER, busy, search, condition=dh.Switching(10, 0.2, 0.8))
+    assert ranking.best.coded
+    assert "no uncoded choice keeps the queue stable" in ranking.why

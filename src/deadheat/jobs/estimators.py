@@ -6,6 +6,7 @@ The workers are started at the first fit and stay up for the next ones; they end
 from __future__ import annotations
 
 import atexit
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from deadheat.coding import Code
-from deadheat.jobs.regression import Fit, least_squares, logistic, softmax
+from deadheat.jobs.regression import least_squares, logistic, softmax
 from deadheat.jobs.sources import Arrays
 from deadheat.model import AnyArray
 from deadheat.runtime import Job, Pool
@@ -35,32 +36,21 @@ class _Descent(BaseEstimator):  # type: ignore[misc]
     """What both have in common: their settings, and how a job is run."""
 
     def __init__(
-        self,
-        l2: float = 1e-4,
-        step: str = "lbfgs",
-        rate: float | None = None,
-        iterations: int = 200,
-        tolerance: float = 1e-6,
-        chunks: int = 20,
-        code: Code | None = None,
-        workers: int | None = None,
+        self, l2: float = 1e-4, step: str = "lbfgs", rate: float | None = None, iterations: int = 200,
+        tolerance: float = 1e-6, chunks: int = 20, code: Code | None = None, workers: int | None = None,
         engine: str = "local",
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.l2, self.step, self.rate = l2, step, rate
         self.iterations, self.tolerance, self.chunks = iterations, tolerance, chunks
         self.code, self.workers, self.engine = code, workers, engine
 
-    def _settings(self) -> dict[str, Any]:
+    def _weights(self, make: Callable[..., Job], *data: Any) -> AnyArray:
+        """Fit the job that `make` makes of the data, and keep what is worth knowing."""
         names = "l2", "step", "rate", "iterations", "tolerance", "chunks"
-        return {name: getattr(self, name) for name in names}
-
-    def _run(self, job: Job) -> Fit:
-        """Fit it, and keep what is worth knowing."""
+        job = make(*data, **{name: getattr(self, name) for name in names})
         done = shared_pool(self.workers, self.engine).submit(job, self.code).result()
-        self.n_iter_ = max(done.iterations, 1)
-        fit: Fit = done.state
-        self.loss_ = fit.loss
-        return fit
+        self.n_iter_, self.loss_ = max(done.iterations, 1), done.state.loss
+        return np.asarray(done.state.weights)
 
 
 class LinearRegressor(RegressorMixin, _Descent):  # type: ignore[misc]
@@ -68,8 +58,8 @@ class LinearRegressor(RegressorMixin, _Descent):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any) -> LinearRegressor:
         X, y = validate_data(self, X, y, dtype=float, y_numeric=True)
-        fit = self._run(least_squares(Arrays(X, np.asarray(y, float)), **self._settings()))
-        self.coef_, self.intercept_ = fit.weights[:-1], float(fit.weights[-1])
+        weights = self._weights(least_squares, Arrays(X, np.asarray(y, float)))
+        self.coef_, self.intercept_ = weights[:-1], float(weights[-1])
         return self
 
     def predict(self, X: Any) -> AnyArray:
@@ -85,15 +75,13 @@ class LogisticClassifier(ClassifierMixin, _Descent):  # type: ignore[misc]
         check_classification_targets(y)
         self.classes_, labels = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
-            told = f"this needs samples of at least 2 classes, and there is only one class: {self.classes_[0]}"
-            raise ValueError(told)
+            problem = f"this needs samples of at least 2 classes, and there is only one class: {self.classes_[0]}"
+            raise ValueError(problem)
         source = Arrays(X, labels)
         if len(self.classes_) == 2:
-            fit = self._run(logistic(source, **self._settings()))
-            weights = fit.weights[:, None]
+            weights = self._weights(logistic, source)[:, None]
         else:
-            fit = self._run(softmax(source, len(self.classes_), **self._settings()))
-            weights = fit.weights
+            weights = self._weights(softmax, source, len(self.classes_))
         self.coef_, self.intercept_ = weights[:-1].T, weights[-1]
         return self
 

@@ -37,15 +37,9 @@ class ScenarioRun:
 
 
 def from_scenario(
-    scenario: Scenario,
-    count: int,
-    seed: int = 0,
-    *,
-    folder: Path = HERE,
-    policy: str | None = None,
-    schedule: str | None = None,
-    progress: Progress | None = None,
-) -> ScenarioRun:
+    scenario: Scenario, count: int, seed: int = 0, *, folder: Path = HERE,
+    policy: str | None = None, schedule: str | None = None, progress: Progress | None = None,
+) -> ScenarioRun:  # fmt: skip
     """Put together what a scenario describes; emulated times are shortened by its engine's speedup.
 
     folder: where the files lie that it names. policy, schedule: instead of the scenario's own.
@@ -56,30 +50,21 @@ def from_scenario(
         SCHEDULES.find(schedule, "--schedule")
     kind, engine = code_kind(scenario.job), scenario.engine
     choice = None if scenario.code is not None else _tuned(scenario, kind, seed, progress)
-    shape, work = (
-        (shape_for(scenario, kind), scenario.spec.work) if choice is None else (choice.shape, choice.spec.work)
-    )
-    code = shape.build()
+    code = (shape_for(scenario, kind) if choice is None else choice.shape).build()
+    spec = scenario.spec if choice is None else choice.spec
     jobs = JobStream(scenario.job, count, code.chunks, scenario.stream.iterations, folder)
     options = {
         "cluster": _faster(scenario.cluster, engine.speedup),
-        "work": work / code.cost.work,
+        "work": spec.work / code.cost.work,
         "gamma": scenario.gamma * engine.speedup,  # per second: so that the split stays
         "policy": policy or _policy(scenario, choice),
         "schedule": schedule or ("static" if choice is None else choice.schedule),
-        "engine": engine.kind,
-        "emulate": engine.emulate,
-        "quotas": engine.quotas or None,
-        "address": engine.address or None,
-        "seed": seed,
-    }
-    return ScenarioRun(jobs, code, _arrivals(scenario, len(jobs), seed), choice, options)
-
-
-def _arrivals(scenario: Scenario, count: int, seed: int) -> Iterator[float]:
-    """The first job comes at once, the others as the stream says."""
-    between = gaps(scenario.stream, count, np.random.default_rng(seed)) / scenario.engine.speedup
-    return iter((np.cumsum(between) - between[0]).tolist())
+        "engine": engine.kind, "emulate": engine.emulate, "quotas": engine.quotas or None,
+        "address": engine.address or None, "seed": seed,
+    }  # fmt: skip
+    between = gaps(scenario.stream, len(jobs), np.random.default_rng(seed)) / engine.speedup
+    arrivals = np.cumsum(between) - between[0]  # the first job comes at once
+    return ScenarioRun(jobs, code, iter(arrivals.tolist()), choice, options)
 
 
 def _policy(scenario: Scenario, choice: Choice | None) -> str | Policy:
@@ -91,7 +76,6 @@ def _policy(scenario: Scenario, choice: Choice | None) -> str | Policy:
 
 
 def _tuned(scenario: Scenario, kind: str, seed: int, progress: Progress | None) -> Choice:
-    """The best choice of the tuner."""
     if scenario.workload is None or scenario.workload.kind != kind:
         declared = None if scenario.workload is None else scenario.workload.kind
         raise BadInput("workload.kind", declared, "not the kind of the job", f'write kind = "{kind}"')
@@ -102,7 +86,6 @@ def _tuned(scenario: Scenario, kind: str, seed: int, progress: Progress | None) 
 
 
 def _faster(cluster: Cluster, times: float) -> Cluster:
-    """The same workers with all their times shortened."""
     if times == 1:
         return cluster
     scaled = [

@@ -12,37 +12,38 @@ from deadheat.model import Array
 
 
 class Loss(Protocol):
-    """What a chunk says of the weights."""
+    """A model's loss; shape(columns) is that of its weights."""
 
-    def shape(self, columns: int) -> tuple[int, ...]:
-        """The shape of the weights."""
+    def shape(self, columns: int) -> tuple[int, ...]: ...
 
     def __call__(self, weights: Array, x: Any, y: Any) -> tuple[Array, float]:
         """Gradient and loss, summed over the rows of a chunk."""
 
 
-class LeastSquares:
-    """Half the squared error."""
+class _Vector:
+    """Losses of models with one weight for each column."""
 
     def shape(self, columns: int) -> tuple[int, ...]:
         return (columns,)
+
+
+class LeastSquares(_Vector):
+    """Half the squared error."""
 
     def __call__(self, weights: Array, x: Any, y: Any) -> tuple[Array, float]:
         error = x @ weights - y
         return np.asarray(x.T @ error), 0.5 * float(error @ error)
 
 
-class Logistic:
+class Logistic(_Vector):
     """Minus the log-likelihood of labels 0 and 1."""
-
-    def shape(self, columns: int) -> tuple[int, ...]:
-        return (columns,)
 
     def __call__(self, weights: Array, x: Any, y: Any) -> tuple[Array, float]:
         check_labels(y, 2)
         score = x @ weights
         loss = np.logaddexp(0.0, score) - y * score
-        return np.asarray(x.T @ (_sigmoid(score) - y)), float(loss.sum())
+        chance = 0.5 * (1 + np.tanh(0.5 * score))  # the logistic function, without overflow
+        return np.asarray(x.T @ (chance - y)), float(loss.sum())
 
 
 class Softmax:
@@ -52,7 +53,6 @@ class Softmax:
         self.classes = classes
 
     def shape(self, columns: int) -> tuple[int, ...]:
-        """One weight for each column and class."""
         return (columns, self.classes)
 
     def __call__(self, weights: Array, x: Any, y: Any) -> tuple[Array, float]:
@@ -76,7 +76,3 @@ def check_labels(y: Any, classes: int) -> None:
     odd = labels[(labels < 0) | (labels >= classes) | (labels != np.floor(labels))]
     if odd.size:
         raise BadInput("y", odd.ravel()[0].item(), "no such label", f"number them from 0 to {classes - 1}")
-
-
-def _sigmoid(score: Array) -> Array:
-    return np.asarray(0.5 * (1 + np.tanh(0.5 * score)))

@@ -92,28 +92,47 @@ def _bytes(block: Any) -> int:
     return int(sum(getattr(block, part).nbytes for part in ("data", "indices", "indptr") if hasattr(block, part)))
 
 
-def times_vector(blocks: tuple[Any], vector: AnyArray) -> AnyArray:
-    """A block times the vector."""
+def _times_vector(blocks: tuple[Any], vector: AnyArray) -> AnyArray:
     return np.asarray(blocks[0] @ vector)
 
 
-def times_each_other(blocks: tuple[Any, Any], state: object) -> AnyArray:
-    """A block of the one times a block of the other matrix."""
+def _times_each_other(blocks: tuple[Any, Any], state: object) -> AnyArray:
     product = blocks[0] @ blocks[1]
     return np.asarray(product.toarray() if hasattr(product, "toarray") else product)
 
 
-def transformed(blocks: tuple[AnyArray], state: object) -> AnyArray:
-    """The Fourier transform of a mixture of parts."""
+def _transformed(blocks: tuple[AnyArray], state: object) -> AnyArray:
     return np.asarray(np.fft.fft(blocks[0]))
 
 
+class CodedJob:
+    """A job on coded blocks. encoding: what coding the data cost, known once the job has its program."""
+
+    name: str
+    encoding: Encoding | None = None
+
+    def _program(
+        self, code: Code, operate: Callable[[Any, Any], AnyArray], step: Callable[[Any, AnyArray, int], Any],
+        *operands: tuple[Any, Sequence[Any]], **settings: Any,
+    ) -> Program:  # fmt: skip
+        chunks = encoded(code, operands)
+        self.encoding = chunks.encoding
+        return CodedProgram(code, operate, name=self.name, chunks=chunks, step=step, **settings)
+
+
+class OneIteration(CodedJob):
+    """A coded job of one iteration, whose workers need no state."""
+
+    start: Any = None
+    iterations: int = 1
+
+
 @dataclass(eq=False)
-class MatrixJob:
+class MatrixJob(CodedJob):
     """An iteration is matrix @ vector; matrix: dense or scipy.sparse.
 
     step(state, product, iteration) -> the next state, or Converged. vector(state) -> what the matrix is multiplied
-    with; by default the state itself. encoding: what coding the matrix cost, known once the job has its program.
+    with; by default the state itself.
     """
 
     matrix: Any
@@ -122,7 +141,6 @@ class MatrixJob:
     iterations: int
     vector: Callable[[Any], AnyArray] | None = None
     name: str = ""
-    encoding: Encoding | None = None
 
     def __post_init__(self) -> None:
         whole("iterations", self.iterations, "give how often to iterate")
@@ -132,33 +150,26 @@ class MatrixJob:
         """Blocks of rows, mixed as a linear code says."""
         rows = self.matrix.shape[0]
         code = code or codes.uncoded(min(BLOCKS, rows), "linear")
-        if code.kind != "linear":
-            problem = f"for {code.kind} work, and this is a matrix times a vector"
-            raise BadInput("code", code.family, problem, "take a linear code, such as codes.mds")
+        _must_be_for("linear", code, ", and this is a matrix times a vector", "take a linear code, such as codes.mds")
         if code.chunks > rows:
             raise BadInput("code", code.chunks, f"blocks of {rows} rows", f"take at most {rows} blocks")
-        chunks = encoded(code, [(self.matrix, blocks(self.matrix, code.chunks, 1))])
-        self.encoding = chunks.encoding
 
         def step(state: Any, answer: AnyArray, iteration: int) -> Any:
             return self.step(state, answer.reshape(-1, *answer.shape[2:])[:rows], iteration)
 
-        return CodedProgram(
-            code, times_vector, work=float(rows), iterations=self.iterations, name=self.name, chunks=chunks, step=step,
-            share=self.vector,
+        return self._program(
+            code, _times_vector, step, (self.matrix, blocks(self.matrix, code.chunks, 1)),
+            work=float(rows), iterations=self.iterations, share=self.vector,
         )  # fmt: skip
 
 
 @dataclass(eq=False)
-class ProductJob:
+class ProductJob(OneIteration):
     """A @ B, once. code: polynomial, MatDot, entangled or another for products; cut as it says."""
 
     left: Any
     right: Any
     name: str = ""
-    start: Any = None
-    iterations: int = 1
-    encoding: Encoding | None = None
 
     def __post_init__(self) -> None:
         check_matrix("left", self.left)
@@ -169,70 +180,57 @@ class ProductJob:
 
     def program(self, code: Code | None, memory: float) -> Program:
         code = code or codes.uncoded(9, "product")
-        if code.kind != "product":
-            problem = f"for {code.kind} work, and this is a product of two matrices"
-            raise BadInput("code", code.family, problem, "take a code for products, such as codes.polynomial")
+        remedy = "take a code for products, such as codes.polynomial"
+        _must_be_for("product", code, ", and this is a product of two matrices", remedy)
         grid = code.assemble
         rows, columns = (grid.rows, grid.columns) if isinstance(grid, Grid) else (1, 1)
         inner = code.encoders[0].shape[1] // rows
         height, width = self.left.shape[0], self.right.shape[1]
         left, right = blocks(self.left, rows, inner), blocks(self.right, inner, columns)
-        chunks = encoded(code, [(self.left, left), (self.right, right)])
-        self.encoding = chunks.encoding
-
-        def step(state: Any, answer: AnyArray, iteration: int) -> AnyArray:
-            return answer[:height, :width]
-
-        return CodedProgram(code, times_each_other, name=self.name, chunks=chunks, step=step, share=nothing)
+        return self._program(
+            code, _times_each_other, lambda state, answer, iteration: answer[:height, :width],
+            (self.left, left), (self.right, right), share=lambda state: None,
+        )  # fmt: skip
 
 
 @dataclass(eq=False)
-class TransformJob:
+class TransformJob(OneIteration):
     """The Fourier transform of a signal, once."""
 
     signal: Any
     name: str = ""
-    start: Any = None
-    iterations: int = 1
-    encoding: Encoding | None = None
 
     def program(self, code: Code | None, memory: float) -> Program:
         code = code or codes.fft(8, 10)
-        if code.kind != "transform":
-            raise BadInput("code", code.family, f"for {code.kind} work", "take codes.fft(parts, total)")
+        _must_be_for("transform", code, "", "take codes.fft(parts, total)")
         signal = np.asarray(self.signal)
         if signal.dtype.kind not in "iufc" or not np.isfinite(signal).all():
             raise BadInput("signal", signal.shape, "has values that are not finite numbers", "mend them first")
         if signal.ndim != 1 or signal.size % code.chunks:
             problem = f"not a vector that {code.chunks} parts of one length make up"
             raise BadInput("signal", signal.shape, problem, "pad it with zeros, or take other parts")
-        chunks = encoded(code, [(signal, [signal[j :: code.chunks] for j in range(code.chunks)])])
-        self.encoding = chunks.encoding
-
-        def step(state: Any, answer: AnyArray, iteration: int) -> AnyArray:
-            return answer
-
-        return CodedProgram(code, transformed, name=self.name, chunks=chunks, step=step, share=nothing)
+        parts = [signal[j :: code.chunks] for j in range(code.chunks)]
+        return self._program(
+            code, _transformed, lambda state, answer, iteration: answer, (signal, parts), share=lambda state: None
+        )
 
 
-def nothing(state: object) -> None:
-    """What workers see of a state that they do not need."""
+def _must_be_for(kind: str, code: Code, but: str, remedy: str) -> None:
+    if code.kind != kind:
+        raise BadInput("code", code.family, f"for {code.kind} work{but}", remedy)
 
 
 def blocks(matrix: Any, rows: int, columns: int) -> list[Any]:
     """A grid of blocks of one shape, row by row, with zeros at the end; without a copy where they are not needed."""
     height, width = -(-matrix.shape[0] // rows), -(-matrix.shape[1] // columns)
-    padded = matrix
-    if (height * rows, width * columns) != matrix.shape:
-        if isinstance(matrix, np.ndarray):
-            extra = height * rows - matrix.shape[0], width * columns - matrix.shape[1]
-            padded = np.pad(matrix, ((0, extra[0]), (0, extra[1])))
-        else:
-            padded = matrix.copy()
-            padded.resize((height * rows, width * columns))
-    return [
-        padded[i * height : (i + 1) * height, j * width : (j + 1) * width] for i in range(rows) for j in range(columns)
-    ]
+    shape = height * rows, width * columns
+    if shape != matrix.shape and isinstance(matrix, np.ndarray):
+        matrix = np.pad(matrix, ((0, shape[0] - matrix.shape[0]), (0, shape[1] - matrix.shape[1])))
+    elif shape != matrix.shape:
+        matrix = matrix.copy()
+        matrix.resize(shape)
+    strips = [matrix[i * height : (i + 1) * height] for i in range(rows)]
+    return [strip[:, j * width : (j + 1) * width] for strip in strips for j in range(columns)]
 
 
 def check_matrix(field: str, matrix: Any) -> None:

@@ -13,10 +13,9 @@ from deadheat.model import Array
 
 
 class Step(Protocol):
-    """A way to descend."""
+    """Gives the next weights from the gradient and the loss at these."""
 
-    def __call__(self, weights: Array, gradient: Array, loss: float) -> Array:
-        """The next weights."""
+    def __call__(self, weights: Array, gradient: Array, loss: float) -> Array: ...
 
 
 class Descent:
@@ -66,38 +65,37 @@ class Lbfgs:
         self.rate = finite("rate", rate, "give the length of the first step, above 0", above=0.0)
         self._pairs: tuple[tuple[Array, Array], ...] = ()
         self._last: tuple[Array, Array, float] | None = None  # weights, gradient and loss that were accepted
-        self._way: Array | None = None
+        self._direction: Array | None = None
         self._part = 1.0
 
     def __call__(self, weights: Array, gradient: Array, loss: float) -> Array:
-        if self._last is not None and self._way is not None:
+        if self._last is not None and self._direction is not None:
             before, old, best = self._last
-            drop = float(np.vdot(old, self._way))
+            drop = float(np.vdot(old, self._direction))
             if not loss <= best + 1e-4 * self._part * drop and self._part > 1e-10:
                 self._part /= 2
-                return before + self._part * self._way
+                return before + self._part * self._direction
             moved, turned = weights - before, gradient - old
             if np.vdot(moved, turned) > 1e-12 * np.linalg.norm(moved) * np.linalg.norm(turned):
                 self._pairs = (*self._pairs, (moved, turned))[-self.memory :]
         self._last, self._part = (weights, gradient, loss), 1.0
-        self._way = -self._inverse(gradient)
-        return weights + self._way
+        self._direction = -self._inverse(gradient)
+        return weights + self._direction
 
     def _inverse(self, gradient: Array) -> Array:
         """The inverse Hessian, as far as it is known, times the gradient: two loops over the pairs."""
-        found, parts = gradient.copy(), []
+        product, parts = gradient, []
         for moved, turned in reversed(self._pairs):
-            part = np.vdot(moved, found) / np.vdot(moved, turned)
-            parts.append(part)
-            found = found - part * turned
+            parts.append(np.vdot(moved, product) / np.vdot(moved, turned))
+            product = product - parts[-1] * turned
         if self._pairs:
             moved, turned = self._pairs[-1]
-            found = found * (np.vdot(moved, turned) / np.vdot(turned, turned))
+            product = product * (np.vdot(moved, turned) / np.vdot(turned, turned))
         else:
-            found = found * (self.rate / max(float(np.linalg.norm(gradient)), math.ulp(1.0)))
+            product = product * (self.rate / max(float(np.linalg.norm(gradient)), math.ulp(1.0)))
         for (moved, turned), part in zip(self._pairs, reversed(parts), strict=True):
-            found = found + (part - np.vdot(turned, found) / np.vdot(moved, turned)) * moved
-        return np.asarray(found)
+            product = product + (part - np.vdot(turned, product) / np.vdot(moved, turned)) * moved
+        return np.asarray(product)
 
 
 STEPS = {"descent": Descent, "adam": Adam, "lbfgs": Lbfgs}
@@ -107,10 +105,8 @@ def step_named(name: object, rate: float | None = None, momentum: float = 0.0) -
     """A step by its name, with its usual rate where none is given."""
     if name not in STEPS:
         raise BadInput("step", name, "no such step", nearest(str(name), STEPS))
-    given = {} if rate is None else {"rate": rate}
-    if momentum:
-        if name != "descent":
-            raise BadInput("momentum", momentum, f"{name} has its own", 'use step="descent", or leave it out')
-        return Descent(**given, momentum=momentum)
-    made: Step = STEPS[str(name)](**given)
-    return made
+    if momentum and name != "descent":
+        raise BadInput("momentum", momentum, f"{name} has its own", 'use step="descent", or leave it out')
+    settings = {} if rate is None else {"rate": rate}
+    step: Step = STEPS[str(name)](**settings | ({"momentum": momentum} if momentum else {}))
+    return step

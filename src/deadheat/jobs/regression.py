@@ -5,7 +5,8 @@ the sum of its gradient, its loss and its number of rows in one array, so that a
 """
 
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -27,12 +28,10 @@ class Fit:
     mover: Step
     loss: float = np.inf
     slope: float = np.inf
-    losses: tuple[float, ...] = field(default=())
+    losses: tuple[float, ...] = ()
 
 
-def weights_of(fit: Fit) -> Array:
-    """What workers see of a fit."""
-    return fit.weights
+weights_of = attrgetter("weights")  # what workers see of a Fit
 
 
 @dataclass(frozen=True)
@@ -64,14 +63,13 @@ class PartOfFit:
 
 @dataclass(frozen=True)
 class StepOfFit:
-    """From the sums over the chunks to the next weights."""
+    """From the sums over the chunks to the next weights; it is over when the gradient is as small as asked for."""
 
     l2: float
     tolerance: float
     intercept: bool
 
     def __call__(self, fit: Fit, total: Array, iteration: int) -> Fit | Converged:
-        """One step; the fit is over when the gradient is as small as asked for."""
         weights, rows = fit.weights, total[-1]
         penalised = weights.copy()
         if self.intercept:
@@ -80,29 +78,18 @@ class StepOfFit:
         loss = float(total[-2] / rows + 0.5 * self.l2 * np.vdot(penalised, penalised))
         if not np.isfinite(loss):
             raise FloatingPointError("the loss is not finite: take a smaller rate, or scale the features")
-        slope = float(np.abs(gradient).max())
+        slope, losses = float(np.abs(gradient).max()), (*fit.losses, loss)
         if slope <= self.tolerance:
-            return Converged(Fit(weights, fit.mover, loss, slope, (*fit.losses, loss)))
+            return Converged(Fit(weights, fit.mover, loss, slope, losses))
         mover = copy(fit.mover)
-        return Fit(mover(weights, gradient, loss), mover, loss, slope, (*fit.losses, loss))
+        return Fit(mover(weights, gradient, loss), mover, loss, slope, losses)
 
 
 def regression(
-    source: Source,
-    loss: Loss,
-    *,
-    l2: float = 0.0,
-    intercept: bool = True,
-    step: str | Step = "lbfgs",
-    rate: float | None = None,
-    momentum: float = 0.0,
-    iterations: int = 100,
-    tolerance: float = 1e-6,
-    chunks: int = 50,
-    sample: float = 1.0,
-    seed: int = 0,
-    name: str = "",
-) -> Job:
+    source: Source, loss: Loss, *, l2: float = 0.0, intercept: bool = True, step: str | Step = "lbfgs",
+    rate: float | None = None, momentum: float = 0.0, iterations: int = 100, tolerance: float = 1e-6, chunks: int = 50,
+    sample: float = 1.0, seed: int = 0, name: str = "",
+) -> Job:  # fmt: skip
     """A fit as a job; its states are `Fit`.
 
     step: "lbfgs", "adam", "descent" (with `momentum`) or one of one's own. sample: the part of the chunks that is used
@@ -112,15 +99,15 @@ def regression(
     finite("tolerance", tolerance, "give a size of the gradient, 0 to use all iterations", least=0.0)
     whole("iterations", iterations, "give how often to iterate")
     rows, columns = source.shape
-    pieces = cut(source, min(chunks, rows) if isinstance(chunks, int) else chunks)
+    parts = cut(source, min(chunks, rows) if isinstance(chunks, int) else chunks)
     if not 0 < finite("sample", sample, "give a part of the chunks, up to 1", least=0.0) <= 1:
         raise BadInput("sample", sample, "not a part of the chunks", "give a number above 0, up to 1")
     if sample < 1 and (step == "lbfgs" or isinstance(step, Lbfgs)):
         raise BadInput("sample", sample, "lbfgs compares losses of the same rows", 'use step="adam" or "descent"')
     mover = step_named(step, rate, momentum) if isinstance(step, str) else copy(step)
-    part = PartOfFit(loss, len(pieces), max(round(sample * len(pieces)), 1), seed, intercept)
+    part = PartOfFit(loss, len(parts), max(round(sample * len(parts)), 1), seed, intercept)
     start = Fit(np.zeros(loss.shape(columns + intercept)), mover)
-    return Job(pieces, part, start, StepOfFit(l2, tolerance, intercept), iterations, name, weights_of)
+    return Job(parts, part, start, StepOfFit(l2, tolerance, intercept), iterations, name, weights_of)
 
 
 def least_squares(source: Source, **settings: Any) -> Job:

@@ -8,57 +8,42 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from deadheat.coding import Code, Cost, Recipe, Weights, sizes
 from deadheat.errors import BadInput, finite, whole
-from deadheat.model import AnyArray, Cluster, CodeSpec, IntArray
+from deadheat.model import AnyArray, Cluster, CodeSpec
 from deadheat.planning import split
 from deadheat.queueing import IterationLaw
 from deadheat.scheduling import NumericProgram, Program, Token
 
 
-@dataclass(eq=False)
 class FirstOf(Code):
     """Any K of n results, as they are."""
 
-    critical: int
-    tasks: int
-    family: str = "first of"
-    kind: str = "sample"
-    encoders: tuple[AnyArray, ...] = ()
-    exact: bool = True
-    assemble: Callable[[AnyArray], AnyArray] | None = None
-    _kept: dict[tuple[int, ...], Recipe | None] = field(default_factory=dict, repr=False)
+    family, kind = "first of", "sample"
 
-    def __post_init__(self) -> None:
-        self.critical, self.tasks = sizes(self.critical, self.tasks)
-        self.cost = Cost(1 / self.critical, 0.0, plain=self.tasks)
+    def __init__(self, critical: int, total: int) -> None:
+        self.critical, self._total = sizes(critical, total)
+        self.cost = Cost(1 / self.critical, 0.0, plain=self._total)
 
     @property
     def total(self) -> int:
-        return self.tasks
+        return self._total
 
     @property
-    def chunks(self) -> int:
-        return self.tasks
-
-    def support(self, task: int) -> tuple[IntArray, AnyArray]:
-        return np.array([task]), np.ones((1, 1))
-
-    def mix(self, task: int, values: Any) -> AnyArray:
-        return np.asarray(values[task])
+    def _inputs(self) -> AnyArray:
+        return np.eye(self._total)[:, :, None]
 
     def decodable(self, done: Collection[int]) -> bool:
         return len(self._known(done)) >= self.critical
 
     def _recipe(self, done: tuple[int, ...]) -> Recipe | None:
-        if len(done) < self.critical:
-            return None
-        return Weights(done, np.arange(len(done)), np.empty((0, len(done))), 1.0, 0.0)
+        every = Weights(done, np.arange(len(done)), np.empty((0, len(done))), 1.0, 0.0)
+        return every if len(done) >= self.critical else None
 
 
 class RolloutProgram(NumericProgram):
@@ -73,7 +58,6 @@ class RolloutProgram(NumericProgram):
         self._late: list[AnyArray] = []
 
     def begin(self, state: Any, iteration: int) -> None:
-        """Keep the state, and the number of the iteration for fresh seeds."""
         self._state, self._iteration = state, iteration
 
     def run(self, task: int, token: Token) -> AnyArray:
@@ -120,9 +104,8 @@ def redundancy_for(cluster: Cluster, critical: int, within: float = 0.02, most: 
     cluster: as `dh.measure` found it; its unit of work is one sample.
     """
     finite("within", within, "give a part of the time, such as 0.02", above=0.0)
-    totals = range(critical, math.floor(most * critical) + 1)
     means = {}
-    for total in totals:
+    for total in range(critical, math.floor(most * critical) + 1):
         spec = CodeSpec.of(critical, total)
         means[total] = IterationLaw(cluster.tasks(spec), split(cluster, spec).loads, critical).mean
     best = min(means.values())

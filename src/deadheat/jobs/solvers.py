@@ -3,6 +3,7 @@
 Each needs one product of the same matrix with a vector per iteration: it is coded once and iterated many times.
 """
 
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -68,10 +69,8 @@ def jacobi(
     b = _right(matrix, right)
     diagonal = np.asarray(matrix.diagonal(), float)
     if not diagonal.all():
-        row = int(np.flatnonzero(diagonal == 0)[0])
-        raise BadInput(
-            "matrix", f"row {row}", "has a zero on the diagonal", "use conjugate_gradients, or exchange rows"
-        )
+        row = f"row {np.flatnonzero(diagonal == 0)[0]}"
+        raise BadInput("matrix", row, "has a zero on the diagonal", "use conjugate_gradients, or exchange rows")
     limit = tolerance * np.linalg.norm(b)
 
     def step(x: Array, product: Array, iteration: int) -> Array | Converged:
@@ -88,11 +87,6 @@ class Search(NamedTuple):
     residual: Array
     direction: Array
     square: float
-
-
-def direction_of(search: Search) -> Array:
-    """What the matrix is multiplied with."""
-    return search.direction
 
 
 def conjugate_gradients(
@@ -117,7 +111,8 @@ def conjugate_gradients(
         new = Search(x, residual, residual + square / search.square * search.direction, square)
         return Converged(new) if np.sqrt(square) <= limit else new
 
-    return MatrixJob(matrix, Search(np.zeros(b.size), b, b, float(b @ b)), step, iterations, direction_of, name)
+    start = Search(np.zeros(b.size), b, b, float(b @ b))
+    return MatrixJob(matrix, start, step, iterations, attrgetter("direction"), name)
 
 
 def ridge(

@@ -15,6 +15,7 @@ from deadheat.errors import BadInput, DeadheatError, whole
 from deadheat.model import AnyArray
 
 Chunk = tuple[int, AnyArray, AnyArray]
+Part = tuple[AnyArray, AnyArray]
 
 
 class Source(Protocol):
@@ -24,7 +25,7 @@ class Source(Protocol):
     def shape(self) -> tuple[int, int]:
         """Rows and feature columns."""
 
-    def read(self, first: int, last: int) -> tuple[AnyArray, AnyArray]:
+    def read(self, first: int, last: int) -> Part:
         """Features and targets of some rows."""
 
 
@@ -39,7 +40,7 @@ class Arrays:
     def shape(self) -> tuple[int, int]:
         return self.x.shape[0], self.x.shape[1]
 
-    def read(self, first: int, last: int) -> tuple[AnyArray, AnyArray]:
+    def read(self, first: int, last: int) -> Part:
         return self.x[first:last], self.y[first:last]
 
 
@@ -52,15 +53,16 @@ class NpyFiles:
 
     @property
     def shape(self) -> tuple[int, int]:
-        x, y = (np.load(path, mmap_mode="r").shape for path in (self.x, self.y))
-        if len(x) != 2:
-            raise BadInput("x", x, f"{self.x.name} is no table", "give rows and columns")
-        if y != x[:1]:
-            raise BadInput("y", y, f"not one target for each of {x[0]} rows", "give a vector")
-        return int(x[0]), int(x[1])
+        x, y = self._mapped()
+        _check_shapes(x, y, f"{self.x.name} is no table")
+        return x.shape[0], x.shape[1]
 
-    def read(self, first: int, last: int) -> tuple[AnyArray, AnyArray]:
-        return tuple(np.array(np.load(path, mmap_mode="r")[first:last]) for path in (self.x, self.y))  # type: ignore
+    def read(self, first: int, last: int) -> Part:
+        x, y = self._mapped()
+        return np.array(x[first:last]), np.array(y[first:last])
+
+    def _mapped(self) -> Part:
+        return np.load(self.x, mmap_mode="r"), np.load(self.y, mmap_mode="r")
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,7 @@ class ParquetFile:
         file = _parquet().ParquetFile(self.path)
         return file.metadata.num_rows, len(self._features(file))
 
-    def read(self, first: int, last: int) -> tuple[AnyArray, AnyArray]:
+    def read(self, first: int, last: int) -> Part:
         """Those row groups that have any of the rows."""
         file = _parquet().ParquetFile(self.path)
         sizes = [file.metadata.row_group(g).num_rows for g in range(file.metadata.num_row_groups)]
@@ -109,18 +111,22 @@ class Rows:
         return (self.number, *self.source.read(self.first, self.last))
 
 
+def _check_shapes(x: AnyArray, y: AnyArray, no_table: str) -> None:
+    if x.ndim != 2:
+        raise BadInput("x", x.shape, no_table, "give rows and columns")
+    if not len(x):
+        raise BadInput("x", x.shape, "has no rows", "give some")
+    if y.shape != x.shape[:1]:
+        raise BadInput("y", y.shape, f"not one target for each of {len(x)} rows", "give a vector")
+
+
 def arrays(x: ArrayLike, y: ArrayLike) -> Arrays:
     """Rows in memory, checked."""
     try:
         features, target = np.asarray(x, float), np.asarray(y)
     except (TypeError, ValueError) as error:
         raise BadInput("x", type(x).__name__, f"not numbers ({error})", "give a table of numbers") from None
-    if features.ndim != 2:
-        raise BadInput("x", features.shape, "not a table", "give rows and columns")
-    if not len(features):
-        raise BadInput("x", features.shape, "has no rows", "give some")
-    if target.shape != features.shape[:1]:
-        raise BadInput("y", target.shape, f"not one target for each of {len(features)} rows", "give a vector")
+    _check_shapes(features, target, "not a table")
     bad = np.flatnonzero(~np.isfinite(features).all(axis=1))
     if bad.size:
         raise BadInput("x", f"row {bad[0]}", "has a value that is not finite", "fill or drop such rows")
@@ -140,13 +146,13 @@ def source_of(x: Any, y: Any = None, target: str | None = None) -> Source:
     if path.suffix == ".parquet":
         if target is None:
             raise BadInput("target", None, "missing", "name the column to predict")
-        found: Source = ParquetFile(path.resolve(), target)
+        source: Source = ParquetFile(path.resolve(), target)
     elif isinstance(y, (str, Path)) and Path(y).is_file():
-        found = NpyFiles(path.resolve(), Path(y).resolve())
+        source = NpyFiles(path.resolve(), Path(y).resolve())
     else:
         raise BadInput("y", y, "no such file", "name the .npy file of the targets")
-    _ = found.shape
-    return found
+    _ = source.shape  # read once: what is wrong with the files is said now
+    return source
 
 
 def cut(source: Source, chunks: int) -> list[Any]:
@@ -156,21 +162,14 @@ def cut(source: Source, chunks: int) -> list[Any]:
     if count > rows:
         raise BadInput("chunks", chunks, f"there are only {rows} rows", f"take at most {rows}")
     ends = [rows * i // count for i in range(count + 1)]
-    if isinstance(source, Arrays):
-        return [(n, *source.read(first, last)) for n, (first, last) in enumerate(pairwise(ends))]
-    return [Rows(n, source, first, last) for n, (first, last) in enumerate(pairwise(ends))]
-
-
-class ParquetMissing(DeadheatError):
-    """pyarrow is not installed."""
-
-    def __init__(self) -> None:
-        super().__init__("Parquet files need pyarrow, which is not installed: pip install 'deadheat[data]'")
+    parts = [Rows(number, source, first, last) for number, (first, last) in enumerate(pairwise(ends))]
+    return [part.load() for part in parts] if isinstance(source, Arrays) else parts
 
 
 def _parquet() -> Any:
     try:
         import pyarrow.parquet
     except ImportError:
-        raise ParquetMissing from None
+        problem = "Parquet files need pyarrow, which is not installed: pip install 'deadheat[data]'"
+        raise DeadheatError(problem) from None
     return pyarrow.parquet

@@ -9,28 +9,10 @@ from collections import deque
 from collections.abc import Iterable
 
 from deadheat.planning import Policy, split
+from deadheat.scheduling import messages
 from deadheat.scheduling.adaptive_split import AdaptiveSplit
 from deadheat.scheduling.estimates import Estimates
-from deadheat.scheduling.messages import (
-    Abandon,
-    Arrived,
-    Assign,
-    Command,
-    Deliver,
-    Dismiss,
-    Event,
-    Failed,
-    Finished,
-    Joined,
-    Lost,
-    Purge,
-    Refused,
-    Resolve,
-    Resolved,
-    Stopped,
-    Tick,
-    Ticket,
-)
+from deadheat.scheduling.messages import Command, Event, Ticket
 from deadheat.scheduling.probe import Probe, task_units
 from deadheat.scheduling.schedules import Progress, Schedule, Static
 
@@ -63,7 +45,7 @@ class Master:
         self.probe: Probe | None = None  # the last one, for what it measured
         self._schedule, self._adapt = schedule, adapt
         self._split = AdaptiveSplit(estimates, policy, gamma, adapt)
-        self._jobs: dict[int, Arrived] = {}
+        self._jobs: dict[int, messages.Arrived] = {}
         self._queue: deque[int] = deque()
         self._probing = False
         self._resolving = False
@@ -82,33 +64,33 @@ class Master:
     def handle(self, event: Event) -> list[Command]:
         """The commands that follow from an event."""
         match event:
-            case Finished(ticket=Ticket(iteration=-1)) | Failed(ticket=Ticket(iteration=-1)):
+            case messages.Finished(ticket=Ticket(iteration=-1)) | messages.Failed(ticket=Ticket(iteration=-1)):
                 return self._probed(event)
-            case Finished():
+            case messages.Finished():
                 return self._finished(event)
-            case Stopped(worker=worker, ticket=ticket):
+            case messages.Stopped(worker=worker, ticket=ticket):
                 commands = self._probed(event) if ticket.iteration < 0 else self._stopped(event)
                 return commands + self._returned(worker, event.at)
-            case Refused(ticket=Ticket(iteration=-1), hopeless=reason):
+            case messages.Refused(ticket=Ticket(iteration=-1), hopeless=reason):
                 for worker in sorted(self.alive):
                     self._drop_from_probe(worker, reason)
                 return self._end_probe(event.at)
-            case Resolved(ticket=ticket) if ticket == self.ticket:
+            case messages.Resolved(ticket=ticket) if ticket == self.ticket:
                 return self._resolved(event)
-            case Refused(ticket=ticket) if ticket == self.ticket:
+            case messages.Refused(ticket=ticket) if ticket == self.ticket:
                 return self._refused(event)
-            case Arrived():
+            case messages.Arrived():
                 self._jobs[event.job] = event
                 self._queue.append(event.job)
                 return self._next_job(event.at) if self.ticket is None else []
-            case Joined(worker=worker):
+            case messages.Joined(worker=worker):
                 self._forget(worker)  # one that was there has begun anew, and what it had is gone
                 return self._welcome(worker, event.at)
-            case Lost(worker=worker):
+            case messages.Lost(worker=worker):
                 return self._lost(worker, event.at)
-            case Failed():
+            case messages.Failed():
                 return self._failed(event)
-            case Tick(at=at):
+            case messages.Tick(at=at):
                 return self._tick(at)
             case _:
                 return []  # a late event of a purged iteration
@@ -159,7 +141,7 @@ class Master:
             opening |= _copies(workers, opening)
         commands = [self._assign(worker, tasks, at) for worker, tasks in opening.items()]
         idle = tuple(sorted((busy & self.alive) - set(opening)))
-        return ([Purge(before, idle)] if before is not None and idle else []) + commands
+        return ([messages.Purge(before, idle)] if before is not None and idle else []) + commands
 
     def _assign(self, worker: int, tasks: tuple[int, ...], at: float) -> Command:
         assert self.ticket is not None
@@ -168,26 +150,26 @@ class Master:
         if worker not in self._heard:
             self._asked[worker] = at
         self._heard[worker] = at
-        return Assign(worker, self.ticket, tasks)
+        return messages.Assign(worker, self.ticket, tasks)
 
     def _purge(self, ticket: Ticket | None) -> list[Command]:
         """Tell those who are still at work that there is nothing more to do."""
         late = tuple(sorted(w for w, tasks in self._progress.left.items() if tasks and w in self.alive))
         self._progress = Progress(0, (), self._seconds)
-        return [Purge(ticket, late)] if ticket is not None and late else []
+        return [messages.Purge(ticket, late)] if ticket is not None and late else []
 
-    def _resolved(self, event: Resolved) -> list[Command]:
+    def _resolved(self, event: messages.Resolved) -> list[Command]:
         ticket = event.ticket
         if event.over or ticket.iteration + 1 >= self._jobs[ticket.job].iterations:
             self._drop(ticket.job)
-            return [Deliver(ticket.job), *self._next_job(event.at)]
+            return [messages.Deliver(ticket.job), *self._next_job(event.at)]
         return self._begin(Ticket(ticket.job, ticket.iteration + 1), event.at, ticket)
 
     def _give_up(self, reason: str, at: float) -> list[Command]:
         assert self.ticket is not None
         job = self.ticket.job
         self._drop(job)
-        return [Abandon(job, reason), *self._next_job(at)]
+        return [messages.Abandon(job, reason), *self._next_job(at)]
 
     def _drop(self, job: int) -> None:
         """Forget a job that is over; its size is kept while late events of it may come."""
@@ -197,13 +179,13 @@ class Master:
 
     # The probe
 
-    def _begin_probe(self, job: Arrived, at: float) -> list[Command]:
+    def _begin_probe(self, job: messages.Arrived, at: float) -> list[Command]:
         self.ticket, self._probing = Ticket(job.job, -1), True
         self.probe = Probe(job, self.alive, self.estimates)
         commands = self.probe.begin(at)
         return commands if commands else self._end_probe(at)
 
-    def _probed(self, event: Finished | Stopped | Failed) -> list[Command]:
+    def _probed(self, event: messages.Finished | messages.Stopped | messages.Failed) -> list[Command]:
         if not self._probing or self.probe is None:
             return []
         return [*self.probe.handle(event), *self._end_probe(event.at)]
@@ -217,11 +199,11 @@ class Master:
         if not self._probing or self.probe is None or not self.probe.over or self.ticket is None:
             return []
         self._probing = False
-        return [Deliver(self.ticket.job), *self._next_job(at)]
+        return [messages.Deliver(self.ticket.job), *self._next_job(at)]
 
     # Events of workers
 
-    def _finished(self, event: Finished) -> list[Command]:
+    def _finished(self, event: messages.Finished) -> list[Command]:
         worker, at = event.worker, event.at
         commands = self._returned(worker, at)
         if event.ticket != self.ticket:
@@ -243,7 +225,7 @@ class Master:
         done = self._progress.done
         if len(done) >= self._fewest and job.code.decodable(done):
             self._resolving = True
-            return [*commands, Resolve(event.ticket, frozenset(done))]
+            return [*commands, messages.Resolve(event.ticket, frozenset(done))]
         return commands + self._more(worker, at)
 
     def _more(self, worker: int, at: float) -> list[Command]:
@@ -255,7 +237,7 @@ class Master:
             return [self._assign(worker, tasks, at)]
         return [] if any(self._progress.left.values()) else self._repair(at)
 
-    def _stopped(self, event: Stopped) -> list[Command]:
+    def _stopped(self, event: messages.Stopped) -> list[Command]:
         job = self._jobs.get(event.ticket.job)
         if job is not None and event.seconds > 0:
             estimate = self.estimates[event.worker]
@@ -296,7 +278,7 @@ class Master:
         self._asked.pop(worker, None)
         self._heard.pop(worker, None)
 
-    def _failed(self, event: Failed) -> list[Command]:
+    def _failed(self, event: messages.Failed) -> list[Command]:
         if event.ticket != self.ticket:
             return []
         self._errors.setdefault(event.task, set()).add(event.worker)
@@ -309,7 +291,7 @@ class Master:
             return self._give_up(f"task {event.task} failed on {names}: {event.error}", event.at)
         return [] if self._resolving else self._repair(event.at)
 
-    def _refused(self, event: Refused) -> list[Command]:
+    def _refused(self, event: messages.Refused) -> list[Command]:
         """Wait for one more result, and have those that were discarded computed again."""
         if event.hopeless:
             return self._give_up(event.hopeless, event.at)
@@ -337,7 +319,10 @@ class Master:
             self._forget(worker)
             self._silent.add(worker)
             self._leniency[worker] = 2 * self._leniency.get(worker, 1.0)  # its tasks may be longer than was thought
-        commands: list[Command] = [*(Dismiss(worker) for worker in silent), *(self._repair(at) if silent else [])]
+        commands: list[Command] = [
+            *(messages.Dismiss(worker) for worker in silent),
+            *(self._repair(at) if silent else []),
+        ]
         wake = self._schedule.wake(self._progress)
         if wake is not None and at >= wake and self.ticket is not None:
             self._progress.now = at
