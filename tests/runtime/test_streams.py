@@ -240,7 +240,7 @@ def test_a_job_for_which_there_is_no_room_is_delivered_with_its_error() -> None:
 
 
 def test_a_generator_that_raises_ends_the_run() -> None:
-    """The error is the generator's own, what was delivered is there, and no worker is left."""
+    """The error is the generator's own; jobs that were taken before it are delivered first, and no worker is left."""
 
     def jobs() -> Iterator[Job]:
         yield from (number(float(value)) for value in range(5))
@@ -251,7 +251,7 @@ def test_a_generator_that_raises_ends_the_run() -> None:
     assert all(map(alive, pids))
     with pytest.raises(OSError, match="the socket is closed"):
         under_way.wait()
-    assert [delivery.name for delivery in under_way.deliveries[:2]] == ["0.0", "1.0"]
+    assert [delivery.name for delivery in under_way.deliveries] == ["0.0", "1.0", "2.0", "3.0", "4.0"]
     assert under_way.closed
     assert not any(map(alive, pids))
 

@@ -229,6 +229,43 @@ def test_a_late_error_of_a_purged_iteration_does_no_harm() -> None:
         assert m.handle(Failed(worker, Ticket(0, 0), 0, 2.5, "ValueError: no")) == []
 
 
+def not_six(cluster: dh.Cluster, spec: dh.CodeSpec, gamma: float) -> dh.Split:
+    if spec.total == 6:
+        raise ZeroDivisionError("not six")
+    return dh.split(cluster, spec, gamma)
+
+
+CANNOT = Abandon(1, "its tasks cannot be split: ZeroDivisionError: not six")
+
+
+def test_a_job_that_cannot_be_split_is_given_up_and_the_next_goes_on() -> None:
+    m = Master(Estimates(PAIR), (0, 1), policy=not_six, adapt=False)
+    for number, code in enumerate((ANY_3_OF_4, dh.codes.uncoded(6), ANY_3_OF_4)):
+        m.handle(arrived(number, code, iterations=1))
+    for worker, task in ((0, 0), (0, 1), (1, 2)):
+        m.handle(done(worker, task))
+    assert m.handle(Resolved(Ticket(0, 0), 2.0)) == [
+        Deliver(0),
+        CANNOT,
+        Assign(0, Ticket(2, 0), (0, 1)),
+        Assign(1, Ticket(2, 0), (2, 3)),
+    ]
+
+
+def test_who_is_still_at_work_is_told_to_stop_though_the_next_job_cannot_be_split() -> None:
+    m = Master(Estimates(PAIR), (0, 1), policy=not_six, adapt=False)
+    m.handle(arrived(iterations=1))
+    m.handle(arrived(1, dh.codes.uncoded(6)))
+    for worker, task in ((0, 0), (0, 1), (1, 2)):
+        m.handle(done(worker, task))
+    commands = m.handle(Resolved(Ticket(0, 0), 2.0))  # worker 1 has task 3
+    assert commands[:2] == [Deliver(0), CANNOT]
+    (purge,) = [command for command in commands if isinstance(command, Purge)]
+    assert purge.workers == (1,)
+    assert purge.ticket >= Ticket(0, 0)
+    assert m.ticket is None
+
+
 # Schedules, through the master
 
 

@@ -1,4 +1,4 @@
-"""What cannot be simulated is refused at the door, in every settings of simulating, as BadInput with the field's name."""
+"""What cannot be simulated is refused at the door, however it is simulated, as BadInput with the field's name."""
 
 from __future__ import annotations
 

@@ -22,6 +22,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "between tasks": {"purge": "between-tasks"},
     "pull": {"schedule": "pull"},
     "top-up": {"schedule": "top-up"},
+    "duplicates": {"schedule": "duplicates"},
     "speculative": {"schedule": "speculative"},
     "switching": {"condition": SLOW},
     "away": {"condition": dh.Switching(np.inf, 0.1, 0.3)},
@@ -50,10 +51,10 @@ def run(seed: int | None, settings: dict[str, Any]) -> dh.Trace:
     return dh.simulate(CLUSTER, SPLIT, STREAM, 100, seed=seed, **settings)
 
 
-settings = pytest.mark.parametrize("settings", SETTINGS.values(), ids=list(SETTINGS))
+each_way = pytest.mark.parametrize("settings", SETTINGS.values(), ids=list(SETTINGS))
 
 
-@settings
+@each_way
 def test_the_same_seed_gives_the_same_bytes_and_another_seed_others(settings: dict[str, Any]) -> None:
     assert bytes_of(run(7, settings)) == bytes_of(run(7, settings))
     one, other = run(7, settings), run(8, settings)
@@ -62,7 +63,7 @@ def test_the_same_seed_gives_the_same_bytes_and_another_seed_others(settings: di
         assert np.mean(one.service == other.service) < 0.05
 
 
-@settings
+@each_way
 def test_the_seed_taken_is_on_record(settings: dict[str, Any]) -> None:
     first = run(None, settings)
     seed = first.about["seed"]

@@ -15,15 +15,17 @@ from deadheat.jobs.sources import source_of
 from deadheat.runtime import Workable
 
 Table = Mapping[str, Any]
+MATRIX_FILE = "name a .npy file, or a .npz file of scipy.sparse"
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of job: for what kind of code, how it is made (folder, chunks, iterations, name, settings), its keys."""
+    """A kind of job: for what kind of code, the function that makes it, its keys; files: those that name matrices."""
 
     code: str
     make: Callable[..., Workable]
     keys: tuple[str, ...]
+    files: tuple[str, ...] = ()
 
 
 class JobStream:
@@ -33,40 +35,38 @@ class JobStream:
     """
 
     def __init__(self, table: Table, count: int, chunks: int, iterations: int, folder: Path) -> None:
-        self._table, self._count, self._chunks = table, count, chunks
-        self._iterations, self._folder = iterations, folder
-        self._listed: list[Workable] | None = None
+        self._count, self._name = count, ""
+        self._listed: list[Workable] = []
         if "python" in table:
-            _known(table, ("python",))
+            _check_keys(table, ("python",))
             place = table["python"]
             if isinstance(place, str) and not Path(place.rpartition(":")[0]).is_absolute():
                 place = str(folder / place)
             self._listed = jobs_of("job.python", place, count)
-        self.first = self._first()  # what cannot be meant is said before any work
-
-    def __len__(self) -> int:
-        return self._count if self._listed is None else len(self._listed)
-
-    def __iter__(self) -> Iterator[Workable]:
-        """Jobs of a kind are equal but for their names, and share their data."""
-        for number in range(len(self)):
-            if self._listed is not None:
-                yield self._listed[number]
-            else:
-                yield replace(self.first, name=f"{kind_of(self._table)[0]} {number + 1}")  # type: ignore[type-var]
-
-    def _first(self) -> Workable:
-        if self._listed is not None:
-            return self._listed[0]
-        name, kind = kind_of(self._table)
-        _known(self._table, ("kind", *kind.keys))
-        settings = {key: value for key, value in self._table.items() if key != "kind"}
-        try:
-            return kind.make(self._folder, self._chunks, self._iterations, f"{name} 1", **settings)
+            self.first = self._listed[0]
+            return
+        self._name, kind = kind_of(table)
+        keys = (*kind.files, *kind.keys)
+        _check_keys(table, ("kind", *keys))
+        settings = {key: value for key, value in table.items() if key != "kind"}
+        try:  # the first job is made here: what cannot be meant is said before any work
+            make = _solver if kind.files else _regression
+            self.first = make(kind, folder, settings, chunks, iterations=iterations, name=f"{self._name} 1")
         except BadInput as error:
             raise error.within("job") from None
         except TypeError as error:
-            raise BadInput("job", dict(self._table), str(error), f"{name} takes {', '.join(kind.keys)}") from None
+            raise BadInput("job", dict(table), str(error), f"{self._name} takes {', '.join(keys)}") from None
+
+    def __len__(self) -> int:
+        return len(self._listed) or self._count
+
+    def __iter__(self) -> Iterator[Workable]:
+        """Jobs of a kind are equal but for their names, and share their data."""
+        if self._listed:
+            yield from self._listed
+            return
+        for number in range(self._count):
+            yield replace(self.first, name=f"{self._name} {number + 1}")  # type: ignore[type-var]
 
 
 def code_kind(table: Table) -> str:
@@ -75,7 +75,7 @@ def code_kind(table: Table) -> str:
 
 
 def kind_of(table: Table) -> tuple[str, Kind]:
-    """The kind by its name."""
+    """The kind of a table's jobs, with its name."""
     name = table.get("kind", "least-squares")
     if name not in KINDS:
         raise BadInput("job.kind", name, "no such kind of job", nearest(str(name), KINDS))
@@ -89,41 +89,27 @@ def result_of(state: Any) -> Any:
     return state.x if isinstance(state, solvers.Search) else state
 
 
-def _least_squares(folder: Path, chunks: int, iterations: int, name: str, **settings: Any) -> Workable:
-    """From files, or on synthetic data where none are named."""
-    if "x" in settings:
-        return _regression(least_squares)(folder, chunks, iterations, name, **settings)
-    return synthetic_least_squares(chunks, iterations, name=name, **settings)
+def _regression(kind: Kind, folder: Path, settings: dict[str, Any], chunks: int, **common: Any) -> Workable:
+    """A regression on rows from files; least squares are on synthetic data where none are named."""
+    if kind.make is least_squares and "x" not in settings:
+        return synthetic_least_squares(chunks, **common, **settings)
+    x, y, target = settings.pop("x", ""), settings.pop("y", None), settings.pop("target", None)
+    if not x:
+        raise BadInput("x", x, "missing", "name a .npy file (and y), or a .parquet file (and target)")
+    return kind.make(source_of(folder / x, folder / y if y else None, target), chunks=chunks, **common, **settings)
 
 
-def _regression(make: Callable[..., Workable]) -> Callable[..., Workable]:
-    def job(
-        folder: Path, chunks: int, iterations: int, name: str, x: str = "", y: str | None = None,
-        target: str | None = None, **settings: Any,
-    ) -> Workable:  # fmt: skip
-        if not x:
-            raise BadInput("x", x, "missing", "name a .npy file (and y), or a .parquet file (and target)")
-        source = source_of(folder / x, folder / y if y else None, target)
-        return make(source, chunks=chunks, iterations=iterations, name=name, **settings)
-
-    return job
-
-
-def _solver(make: Callable[..., Workable], *files: str) -> Callable[..., Workable]:
-    def job(folder: Path, chunks: int, iterations: int, name: str, **settings: Any) -> Workable:
-        for key in files:
-            if key not in settings:
-                raise BadInput(key, None, "missing", "name a .npy file, or a .npz file of scipy.sparse")
-        read = [_matrix(key, folder / str(settings.pop(key))) for key in files]
-        return make(*read, iterations=iterations, name=name, **settings)
-
-    return job
+def _solver(kind: Kind, folder: Path, settings: dict[str, Any], chunks: int, **common: Any) -> Workable:
+    for key in kind.files:
+        if key not in settings:
+            raise BadInput(key, None, "missing", MATRIX_FILE)
+    matrices = [_matrix(key, folder / str(settings.pop(key))) for key in kind.files]
+    return kind.make(*matrices, **common, **settings)
 
 
 def _matrix(field: str, path: Path) -> Any:
-    """An array, or a sparse matrix."""
     if not path.is_file():
-        raise BadInput(field, str(path), "no such file", "name a .npy file, or a .npz file of scipy.sparse")
+        raise BadInput(field, str(path), "no such file", MATRIX_FILE)
     try:
         if path.suffix == ".npz":
             from scipy import sparse
@@ -134,23 +120,19 @@ def _matrix(field: str, path: Path) -> Any:
         raise BadInput(field, str(path), f"cannot be read ({error})", "write it with numpy or scipy.sparse") from None
 
 
-REGRESSION = (
-    "x", "y", "target", "l2", "intercept", "step", "rate", "momentum", "tolerance", "sample", "seed",
-)  # fmt: skip
+REGRESSION = ("x", "y", "target", "l2", "intercept", "step", "rate", "momentum", "tolerance", "sample", "seed")
 KINDS: Mapping[str, Kind] = {
-    "least-squares": Kind("gradient", _least_squares, (*REGRESSION, "rows", "columns")),
-    "logistic": Kind("gradient", _regression(logistic), REGRESSION),
-    "softmax": Kind("gradient", _regression(softmax), (*REGRESSION, "classes")),
-    "pagerank": Kind("linear", _solver(solvers.pagerank, "links"), ("links", "damping", "tolerance")),
-    "power-iteration": Kind("linear", _solver(solvers.power_iteration, "matrix"), ("matrix", "tolerance", "seed")),
-    "jacobi": Kind("linear", _solver(solvers.jacobi, "matrix", "right"), ("matrix", "right", "tolerance")),
-    "conjugate-gradients": Kind(
-        "linear", _solver(solvers.conjugate_gradients, "matrix", "right"), ("matrix", "right", "tolerance")
-    ),
+    "least-squares": Kind("gradient", least_squares, (*REGRESSION, "rows", "columns")),
+    "logistic": Kind("gradient", logistic, REGRESSION),
+    "softmax": Kind("gradient", softmax, (*REGRESSION, "classes")),
+    "pagerank": Kind("linear", solvers.pagerank, ("damping", "tolerance"), ("links",)),
+    "power-iteration": Kind("linear", solvers.power_iteration, ("tolerance", "seed"), ("matrix",)),
+    "jacobi": Kind("linear", solvers.jacobi, ("tolerance",), ("matrix", "right")),
+    "conjugate-gradients": Kind("linear", solvers.conjugate_gradients, ("tolerance",), ("matrix", "right")),
 }
 
 
-def _known(table: Table, names: tuple[str, ...]) -> None:
+def _check_keys(table: Table, names: tuple[str, ...]) -> None:
     for key in table:
         if key not in names:
             raise BadInput(f"job.{key}", table[key], "unknown key", nearest(key, names))

@@ -120,13 +120,6 @@ class CodedJob:
         return CodedProgram(code, operate, name=self.name, chunks=chunks, step=step, **settings)
 
 
-class OneIteration(CodedJob):
-    """A coded job of one iteration, whose workers need no state."""
-
-    start: Any = None
-    iterations: int = 1
-
-
 @dataclass(eq=False)
 class MatrixJob(CodedJob):
     """An iteration is matrix @ vector; matrix: dense or scipy.sparse.
@@ -164,12 +157,14 @@ class MatrixJob(CodedJob):
 
 
 @dataclass(eq=False)
-class ProductJob(OneIteration):
+class ProductJob(CodedJob):
     """A @ B, once. code: polynomial, MatDot, entangled or another for products; cut as it says."""
 
     left: Any
     right: Any
     name: str = ""
+    start: Any = None
+    iterations: int = 1
 
     def __post_init__(self) -> None:
         check_matrix("left", self.left)
@@ -194,11 +189,13 @@ class ProductJob(OneIteration):
 
 
 @dataclass(eq=False)
-class TransformJob(OneIteration):
+class TransformJob(CodedJob):
     """The Fourier transform of a signal, once."""
 
     signal: Any
     name: str = ""
+    start: Any = None
+    iterations: int = 1
 
     def program(self, code: Code | None, memory: float) -> Program:
         code = code or codes.fft(8, 10)

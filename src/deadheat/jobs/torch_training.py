@@ -9,7 +9,7 @@ one process alone, to the precision of the numbers.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -80,11 +80,10 @@ class TorchProgram(ChunkProgram):
     def __init__(self, code: Code, training: Training, memory: float) -> None:
         super().__init__(
             code, work=float(training.batches.rows), iterations=training.iterations, name=training.name,
-            chunks=grouped(training.chunks, code.chunks), step=_step, share=_flat_of,
+            chunks=grouped(training.chunks, code.chunks), step=_step, share=lambda state: flat(state.model),
         )  # fmt: skip
-        weights = [weight for _, weight in self._tasks]
-        one_pass = code.cost.shared_chunks == 0 and not np.iscomplexobj(weights[0])  # backward has real weights only
-        self._one_pass = one_pass and self._parts == 1
+        is_real = not np.iscomplexobj(self._tasks[0][1])  # backward has real weights only
+        self._one_pass = code.cost.shared_chunks == 0 and is_real and self._parts == 1
         self._model = copy.deepcopy(training.start.model).cpu()
         self._loss, self._batches, self._loaded = training.loss, training.batches, LoadedChunks(memory)
 
@@ -100,7 +99,6 @@ class TorchProgram(ChunkProgram):
         return self._backward(chunks.tolist(), weights[:, 0].tolist(), token)
 
     def result(self, chunk: int, token: Token) -> AnyArray:
-        """The gradient and the loss of one chunk."""
         return self._backward([chunk], [1.0], token)
 
     def _backward(self, numbers: Sequence[int], parts: Sequence[float], token: Token) -> AnyArray:
@@ -142,54 +140,38 @@ class Training:
     """
 
     def __init__(
-        self,
-        model: nn.Module,
-        loss: Loss,
-        dataset: Dataset[Any] | tuple[torch.Tensor, torch.Tensor],
-        optimizer: torch.optim.Optimizer,
-        *,
-        iterations: int,
-        chunks: int = 20,
-        batch: int | None = None,
-        seed: int = 0,
-        name: str = "",
-    ) -> None:
+        self, model: nn.Module, loss: Loss, dataset: Dataset[Any] | tuple[torch.Tensor, torch.Tensor],
+        optimizer: torch.optim.Optimizer, *,
+        iterations: int, chunks: int = 20, batch: int | None = None, seed: int = 0, name: str = "",
+    ) -> None:  # fmt: skip
         whole("iterations", iterations, "give the number of steps")
-        _refuse_statistics(model)
-        _same_parameters(model, optimizer)
-        if isinstance(dataset, tuple) and len({len(tensor) for tensor in dataset}) > 1:
-            raise BadInput(
-                "dataset", [len(tensor) for tensor in dataset], "of different lengths", "give a y for each x"
-            )
+        _check_model(model, optimizer)
+        if isinstance(dataset, tuple) and len(set(lengths := [len(tensor) for tensor in dataset])) > 1:
+            raise BadInput("dataset", lengths, "of different lengths", "give a y for each x")
         rows = len(dataset[0]) if isinstance(dataset, tuple) else len(dataset)  # type: ignore[arg-type]
         count = min(whole("chunks", chunks, "give into how many pieces the samples are cut"), rows)
         if batch is not None and (whole("batch", batch, "give the rows of a mini-batch") > rows or batch % count):
             problem = f"no multiple of the {count} chunks, up to the {rows} rows"
-            raise BadInput(
-                "batch", batch, problem, "every chunk gives the same number of rows: take a multiple of chunks"
-            )
-        self.name, self.iterations = name, iterations
+            remedy = "every chunk gives the same number of rows: take a multiple of chunks"
+            raise BadInput("batch", batch, problem, remedy)
+        self.name, self.iterations, self.loss = name, iterations, loss
         self.start = Trained(model, optimizer)
-        self.loss = loss
-        self._dataset = TensorDataset(*dataset) if isinstance(dataset, tuple) else dataset
         self.batches = Batches(rows, count, None if batch is None else batch // count, seed)
         ends = [rows * i // count for i in range(count + 1)]
-        self.chunks = [(n, self._chunk(first, last)) for n, (first, last) in enumerate(pairwise(ends))]
+        data = TensorDataset(*dataset) if isinstance(dataset, tuple) else dataset
+        self.chunks = [(n, _chunk(data, first, last)) for n, (first, last) in enumerate(pairwise(ends))]
 
     def program(self, code: Code | None, memory: float) -> Program:
         """The job under a gradient code of as many chunks as there are, or fewer."""
         return TorchProgram(code_of_sum(code, len(self.chunks)), self, memory)
 
-    def _chunk(self, first: int, last: int) -> Any:
-        """Tensors travel; samples of other datasets are read where they are needed."""
-        if isinstance(self._dataset, TensorDataset):
-            x, y = (tensor[first:last].cpu().numpy() for tensor in self._dataset.tensors)
-            return x, y
-        return Samples(self._dataset, range(first, last))
 
-
-def _flat_of(state: Trained) -> AnyArray:
-    return flat(state.model)
+def _chunk(dataset: Dataset[Any], first: int, last: int) -> Any:
+    """Tensors travel; samples of other datasets are read where they are needed."""
+    if isinstance(dataset, TensorDataset):
+        x, y = (tensor[first:last].cpu().numpy() for tensor in dataset.tensors)
+        return x, y
+    return Samples(dataset, range(first, last))
 
 
 def _step(state: Trained, total: AnyArray, iteration: int) -> Trained:
@@ -197,44 +179,42 @@ def _step(state: Trained, total: AnyArray, iteration: int) -> Trained:
     loss = float(total[-1])
     if not np.isfinite(loss):
         raise FloatingPointError("the loss is not finite: take a smaller learning rate")
+    model, optimizer = state.model, state.optimizer
     if not state.losses:
-        model, optimizer = copy.deepcopy((state.model, state.optimizer))
-    else:
-        model, optimizer = state.model, state.optimizer
-    place = 0
-    for p in model.parameters():
-        if p.requires_grad:
-            p.grad = (
-                torch.as_tensor(np.array(total[place : place + p.numel()])).to(p.dtype).reshape(p.shape).to(p.device)
-            )
-            place += p.numel()
+        model, optimizer = copy.deepcopy((model, optimizer))
+    trained = [p for p in model.parameters() if p.requires_grad]
+    for p, gradient in zip(trained, _cut_for(trained, total), strict=True):
+        p.grad = gradient.to(p.dtype).to(p.device)
     optimizer.step()
     return Trained(model, optimizer, (*state.losses, loss))
 
 
 def flat(model: nn.Module) -> AnyArray:
     """All parameters in one buffer."""
-    every = [p.detach().reshape(-1).cpu() for p in model.parameters()]
-    return np.asarray(torch.cat(every).numpy())
+    return np.asarray(torch.cat([p.detach().reshape(-1).cpu() for p in model.parameters()]).numpy())
 
 
 def put(model: nn.Module, buffer: AnyArray) -> None:
     """The buffer into the parameters."""
-    place = 0
+    parameters = list(model.parameters())
     with torch.no_grad():
-        for p in model.parameters():
-            p.copy_(torch.as_tensor(np.array(buffer[place : place + p.numel()])).reshape(p.shape))
-            place += p.numel()
+        for p, values in zip(parameters, _cut_for(parameters, buffer), strict=True):
+            p.copy_(values)
 
 
-def _refuse_statistics(model: nn.Module) -> None:
+def _cut_for(parameters: Sequence[nn.Parameter], buffer: AnyArray) -> Iterator[torch.Tensor]:
+    """The buffer cut into tensors of the parameters' shapes, one after the other."""
+    place = 0
+    for p in parameters:
+        yield torch.as_tensor(np.array(buffer[place : place + p.numel()])).reshape(p.shape)
+        place += p.numel()
+
+
+def _check_model(model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
     for name, module in model.named_modules():
         if isinstance(module, STATISTICS) and module.training:
             problem = "batch normalisation takes its statistics over a batch, and workers see only chunks of it"
             raise BadInput("model", name or type(module).__name__, problem, "use GroupNorm or LayerNorm, or .eval() it")
-
-
-def _same_parameters(model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
     mine = {id(p) for p in model.parameters() if p.requires_grad}
     if not mine:
         raise BadInput("model", type(model).__name__, "has nothing to train", "give a module with parameters")

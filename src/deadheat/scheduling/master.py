@@ -136,7 +136,9 @@ class Master:
             loads = self._split.loads(ticket.job, job.spec, workers) if workers else []
             opening = self._schedule.opening(workers, loads, job.spec.critical) if workers else {}
         except Exception as error:  # of the user's policy or schedule, or workers that cannot hold the tasks
-            return self._give_up(f"its tasks cannot be split: {type(error).__name__}: {error}", at)
+            late = tuple(sorted(busy & self.alive))
+            purge: list[Command] = [messages.Purge(before, late)] if before is not None and late else []
+            return purge + self._give_up(f"its tasks cannot be split: {type(error).__name__}: {error}", at)
         if self._adapt and ticket.iteration % EXPLORED == EXPLORED - 1:
             opening |= _copies(workers, opening)
         commands = [self._assign(worker, tasks, at) for worker, tasks in opening.items()]

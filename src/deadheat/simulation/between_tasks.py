@@ -1,8 +1,8 @@
 """Purging between tasks, as real workers do: the task in hand is finished before the next iteration begins.
 
 The rest of that task delays its worker's start into the next iteration, so iterations are not independent and are
-followed one by one. A worker looks for news when it has finished a task: who brings the K-th result goes on with its
-next task before it hears of the end, and who is still receiving (c_p) drops it at once.
+followed one by one. A worker looks for messages when it has finished a task: who brings the K-th result goes on with
+its next task before it hears of the end, and who is still receiving (c_p) drops it at once.
 """
 
 from collections.abc import Iterator
@@ -38,30 +38,30 @@ def follow(batches: Iterator[Batch], arrival: Array, iterations: int, overhead: 
         start[job] = now = max(free, float(arrived))
         rest = np.maximum(rest - (now - free), 0.0)
         for _ in range(iterations):
-            one = next(stream)
-            rest = np.broadcast_to(rest, one.workers)
+            iteration = next(stream)
+            rest = np.broadcast_to(rest, iteration.workers)
             lost += float(rest.mean())
-            length, rest = _play(one, rest)
+            length, rest = _play(iteration, rest)
             rest = np.maximum(rest - overhead, 0.0)
             now += length + overhead
         end[job] = free = now
     return start, end, lost / (arrival.size * iterations)
 
 
-def _play(one: _Iteration, rest: Array) -> tuple[float, Array]:
+def _play(iteration: _Iteration, rest: Array) -> tuple[float, Array]:
     """How long an iteration takes when workers start late by `rest`, and what is left of their tasks in hand then."""
-    ends, begins = one.ends + rest[one.owner], one.begins + rest[one.owner]
-    length = float(np.partition(ends, one.critical - 1)[one.critical - 1])
+    owner, last = iteration.owner, iteration.critical - 1
+    ends, begins = iteration.ends + rest[owner], iteration.begins + rest[owner]
+    length = float(np.partition(ends, last)[last])
     if not np.isfinite(length):  # too many are away: the others go on with what is missing
-        length = one.otherwise + float(rest.max())
+        length = iteration.otherwise + float(rest.max())
     in_hand = (begins <= length) & (ends > length) & np.isfinite(ends)
     left = np.maximum(rest - length, 0.0)  # who was busy all the time has not begun
-    np.maximum.at(left, one.owner[in_hand], ends[in_hand] - length)
+    np.maximum.at(left, owner[in_hand], ends[in_hand] - length)
     return length, left
 
 
 def _iterations(batches: Iterator[Batch]) -> Iterator[_Iteration]:
-    """One iteration after another."""
     for batch in batches:
         owner = np.repeat(np.arange(len(batch.tasks)), batch.loads)
         first = np.append(True, owner[1:] != owner[:-1])

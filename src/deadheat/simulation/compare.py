@@ -35,18 +35,10 @@ class Comparison:
 
 
 def compare(
-    cluster: Cluster,
-    stream: Stream,
-    schemes: Sequence[Scheme],
-    jobs: int = 1000,
-    *,
-    seed: int | None = None,
-    replications: int | None = None,
-    precision: float = 0.01,
-    condition: Condition | None = None,
-    overhead: Overhead = NONE,
-    progress: Callable[[Scheme, int, float], None] | None = None,
-) -> list[Comparison]:
+    cluster: Cluster, stream: Stream, schemes: Sequence[Scheme], jobs: int = 1000, *, seed: int | None = None,
+    replications: int | None = None, precision: float = 0.01, condition: Condition | None = None,
+    overhead: Overhead = NONE, progress: Callable[[Scheme, int, float], None] | None = None,
+) -> list[Comparison]:  # fmt: skip
     """Simulate each scheme with the same seeds, all as often as the least certain of them needs for `precision`.
 
     The difference is to the first scheme, over replications; it is far more certain than the means themselves.
@@ -70,15 +62,13 @@ def compare(
         samples.append(sample(scheme, replications))
         taken = samples[0].seed
     most = max(s.replications for s in samples)
-    samples = [
-        s if s.replications == most else sample(scheme, most) for s, scheme in zip(samples, schemes, strict=True)
-    ]
-    return [
-        Comparison(
-            scheme, s, interval(s.delays - samples[0].delays), _forecast(cluster, stream, scheme, condition, overhead)
-        )
-        for scheme, s in zip(schemes, samples, strict=True)
-    ]
+    comparisons: list[Comparison] = []
+    for scheme, few in zip(schemes, samples, strict=True):
+        runs = few if few.replications == most else sample(scheme, most)
+        first = comparisons[0].sample if comparisons else runs
+        expected = _forecast(cluster, stream, scheme, condition, overhead)
+        comparisons.append(Comparison(scheme, runs, interval(runs.delays - first.delays), expected))
+    return comparisons
 
 
 def _forecast(

@@ -25,9 +25,8 @@ class Replay:
     def __post_init__(self) -> None:
         times = np.asarray(self.seconds, float)
         if times.ndim != 2 or not times.size or not (np.isfinite(times) & (times > 0)).all():
-            raise BadInput(
-                "seconds", times.shape, "not a table of positive times", "give an array of (rounds, workers)"
-            )
+            remedy = "give an array of (rounds, workers)"
+            raise BadInput("seconds", times.shape, "not a table of positive times", remedy)
         object.__setattr__(self, "seconds", times)
 
     def cluster(self) -> Cluster:
@@ -35,14 +34,11 @@ class Replay:
         return Cluster.from_columns(self.seconds.mean(axis=0), 0.0)
 
     def factors(self, workers: int, rng: np.random.Generator) -> Callable[[int], Array]:
-        """The recorded times over their averages, round after round."""
         rounds, recorded = self.seconds.shape
         if workers != recorded:
-            raise BadInput(
-                "seconds", self.seconds.shape, f"{recorded} workers recorded, {workers} asked", "use .cluster()"
-            )
-        relative = self.seconds / self.seconds.mean(axis=0)
-        place = 0
+            problem = f"{recorded} workers recorded, {workers} asked"
+            raise BadInput("seconds", self.seconds.shape, problem, "use .cluster()")
+        relative, place = self.seconds / self.seconds.mean(axis=0), 0
 
         def following(size: int) -> Array:
             nonlocal place

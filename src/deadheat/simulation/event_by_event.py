@@ -65,7 +65,10 @@ def _play(schedule: Schedule, batch: Batch, durations: Durations, iteration: int
         if idle and extra:
             begin(worker, now)
 
-    opening = schedule.opening(workers, [int(batch.loads[w]) for w in workers], batch.critical) if workers else {}
+    loads = [int(batch.loads[w]) for w in workers]
+    opening = schedule.opening(workers, loads, batch.critical) if any(loads) else {}
+    if workers and not opening:  # who has a load is away
+        opening = _missing(progress, workers, batch.critical, code)
     for worker, first in opening.items():
         give(worker, first, 0.0)
     while ends:

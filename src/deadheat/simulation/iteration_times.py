@@ -35,14 +35,9 @@ def _table(cluster: Cluster, split: Split, purge: bool) -> QuantileTable:
 
 
 def batches(
-    cluster: Cluster,
-    split: Split,
-    condition: Condition | None,
-    seeds: np.random.SeedSequence,
-    *,
-    multiple: int = 1,
-    total: int | None = None,
-) -> Iterator[Batch]:
+    cluster: Cluster, split: Split, condition: Condition | None, seeds: np.random.SeedSequence, *,
+    multiple: int = 1, total: int | None = None,
+) -> Iterator[Batch]:  # fmt: skip
     """Batch after batch of iterations, task by task: a multiple of so many in each, so many in all or without end."""
     tasks = cluster.tasks(split.spec)
     factors = None if condition is None else condition.factors(len(tasks), child(seeds, CONDITIONS))
@@ -66,8 +61,7 @@ def times_of(schedule: Schedule, batch: Batch, code: Code | None = None) -> Arra
 
     code: where iterations end on coverage or by peeling, and not at the K-th result.
     """
-    stops_early = code is not None and code.fewest < code.critical
-    if stops_early and code is not None:
+    if code is not None and code.fewest < code.critical:
         lengths = code.finish(results(batch)) if type(schedule) is Static else None
     else:
         code, lengths = None, schedule.lengths(batch)
@@ -79,33 +73,18 @@ def times_of(schedule: Schedule, batch: Batch, code: Code | None = None) -> Arra
     return lengths
 
 
-def by_task(
-    schedule: Schedule,
-    cluster: Cluster,
-    split: Split,
-    seeds: np.random.SeedSequence,
-    *,
-    condition: Condition | None = None,
-    multiple: int = 1,
-    total: int | None = None,
-) -> Source:
-    """Times from every task's own draw, for any schedule and condition; of so many iterations in all."""
-    source = batches(cluster, split, condition, seeds, multiple=multiple, total=total)
-    left: list[Array] = []
+def by_task(schedule: Schedule, source: Iterator[Batch]) -> Source:
+    """Times from every task's own draw, for any schedule and condition."""
+    left = np.empty(0)
 
     def following(size: int) -> Array:
         nonlocal left
-        have = sum(part.size for part in left)
+        parts, have = [left], left.size
         while have < size:
-            left.append(times_of(schedule, next(source)))
-            have += left[-1].size
-        joined = np.concatenate(left)
-        left = [joined[size:]]
+            parts.append(times_of(schedule, next(source)))
+            have += parts[-1].size
+        joined = np.concatenate(parts)
+        left = joined[size:]
         return joined[:size]
 
     return following
-
-
-def is_exact(schedule: Schedule, condition: Condition | None) -> bool:
-    """Whether the exact law tells all: the static split with independent tasks."""
-    return type(schedule) is Static and condition is None

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import count
 
 import numpy as np
 
@@ -32,28 +33,15 @@ def seeds(seed: int | None) -> tuple[int, Iterator[int]]:
     """The seed that was taken, and one seed per replication that follows from it: common to all that is compared."""
     start = root(seed)
     taken = int(np.asarray(start.entropy).ravel()[0]) if seed is None else seed
-
-    def following() -> Iterator[int]:
-        number = 0
-        while True:
-            yield int(np.random.SeedSequence(taken, spawn_key=(number,)).generate_state(1, np.uint64)[0])
-            number += 1
-
-    return taken, following()
+    sequences = (np.random.SeedSequence(taken, spawn_key=(number,)) for number in count())
+    return taken, (int(sequence.generate_state(1, np.uint64)[0]) for sequence in sequences)
 
 
 def replicate(
-    run: Callable[[int], Trace],
-    seed: int | None = None,
-    replications: int | None = None,
-    precision: float = 0.01,
-    most: int = 400,
-    progress: Progress | None = None,
-) -> Replications:
-    """Run with seed after seed: so many times, or until the interval of the mean delay is within `precision` of it.
-
-    Quantiles are the averages of each replication's.
-    """
+    run: Callable[[int], Trace], seed: int | None = None, replications: int | None = None, precision: float = 0.01,
+    most: int = 400, progress: Progress | None = None,
+) -> Replications:  # fmt: skip
+    """Run with seed after seed: so many times, or until the interval of the mean delay is within `precision` of it."""
     if replications is not None:
         replications = whole("replications", replications, "give the number of independent runs")
     finite("precision", precision, "give a part of the mean, such as 0.01", above=0.0)
@@ -68,9 +56,8 @@ def replicate(
         reached = interval(delays).precision
         if progress is not None:
             progress(number, reached)
-        if number == replications or (
-            replications is None and (number >= most or (number >= FEWEST and reached <= precision))
-        ):
+        enough = number >= most or (number >= FEWEST and reached <= precision)
+        if number == replications or (replications is None and enough):
             break
     p50, p95, p99 = (float(q) for q in np.mean(quantiles, axis=0))
     return Replications(interval(delays), interval(services), p50, p95, p99, np.array(delays), number, jobs, taken)

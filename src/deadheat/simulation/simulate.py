@@ -9,9 +9,10 @@ from deadheat.errors import BadInput, finite, whole
 from deadheat.model import Array, Cluster, Overhead, Split, Stream, Timeline, Trace
 from deadheat.scheduling import Schedule, Static, kth, results, schedule_named
 from deadheat.simulation.arrivals import gaps
+from deadheat.simulation.batch import Batch
 from deadheat.simulation.between_tasks import follow
 from deadheat.simulation.condition import Condition
-from deadheat.simulation.iteration_times import Source, all_needed, batches, by_task, exact, is_exact
+from deadheat.simulation.iteration_times import Source, all_needed, batches, by_task, exact
 from deadheat.simulation.lindley import starts
 from deadheat.simulation.seeds import child, root
 from deadheat.simulation.timeline import timeline_of
@@ -21,20 +22,10 @@ AT_ONCE = 2**18  # iteration times drawn at a time
 
 
 def simulate(
-    cluster: Cluster,
-    split: Split,
-    stream: Stream,
-    jobs: int = 1000,
-    purge: Purge = True,
-    seed: int | None = None,
-    timeline: bool = False,
-    *,
-    schedule: str | Schedule = "static",
-    condition: Condition | None = None,
-    arrivals: Sequence[float] | None = None,
-    overhead: float | Overhead = 0.0,
-    by_tasks: bool = False,
-) -> Trace:
+    cluster: Cluster, split: Split, stream: Stream, jobs: int = 1000, purge: Purge = True, seed: int | None = None,
+    timeline: bool = False, *, schedule: str | Schedule = "static", condition: Condition | None = None,
+    arrivals: Sequence[float] | None = None, overhead: float | Overhead = 0.0, by_tasks: bool = False,
+) -> Trace:  # fmt: skip
     """Simulate `jobs` jobs and return their trace; the same seed gives the same bytes.
 
     purge: True ends an iteration and all its tasks at the K-th result, "between-tasks" lets each worker finish the task
@@ -53,7 +44,7 @@ def simulate(
         raise BadInput("purge", purge, "no such way to purge", 'give True, False or "between-tasks"')
     chosen = schedule_named(schedule)
     split.must_fit(len(cluster))
-    seeds, total = root(seed), jobs * stream.iterations
+    seeds = root(seed)
     arrival = _arrivals(stream, jobs, arrivals, seeds)
     about = {
         "seed": seeds.entropy, "jobs": jobs, "iterations": stream.iterations, "loads": split.loads.tolist(),
@@ -64,33 +55,27 @@ def simulate(
         raise BadInput("schedule", schedule, problem, 'use schedule="static", or a code without reuse')
     if type(chosen) is not Static and (timeline or purge is not True):
         raise BadInput("schedule", schedule, "has no timeline and purges at once", 'use schedule="static"')
+    needed, iterations = split if purge else all_needed(split), stream.iterations
+    source = batches(cluster, needed, condition, seeds, multiple=iterations, total=jobs * iterations)
     if purge == "between-tasks":
         if timeline:
             raise BadInput("timeline", True, "is not recorded when tasks are not interrupted", "use purge=True")
-        start, end, lost = follow(
-            batches(cluster, split, condition, seeds, multiple=stream.iterations, total=total),
-            arrival,
-            stream.iterations,
-            extra,
-        )
+        start, end, lost = follow(source, arrival, iterations, extra)
         return Trace(arrival, start, end, None, about | {"lost_seconds_per_iteration": lost})
     if timeline:
-        needed = split if purge else all_needed(split)
-        return _with_timeline(cluster, needed, stream, arrival, seeds, condition, extra, about)
-    if is_exact(chosen, condition) and not by_tasks:
-        source = exact(cluster, split, bool(purge), seeds)
-    else:
-        needed = split if purge else all_needed(split)
-        source = by_task(chosen, cluster, needed, seeds, condition=condition, multiple=stream.iterations, total=total)
-    service = _services(source, jobs, stream.iterations) + extra * stream.iterations
+        start, end, record = _with_timeline(source, needed, arrival, iterations, extra, condition)
+        return Trace(arrival, start, end, record, about)
+    law_holds = type(chosen) is Static and condition is None and not by_tasks
+    times = exact(cluster, split, bool(purge), seeds) if law_holds else by_task(chosen, source)
+    service = _services(times, jobs, iterations) + extra * iterations
     start = starts(arrival, service)
     return Trace(arrival, start, start + service, None, about)
 
 
-def _arrivals(stream: Stream, jobs: int, given: Sequence[float] | None, seeds: np.random.SeedSequence) -> Array:
-    if given is None:
+def _arrivals(stream: Stream, jobs: int, arrivals: Sequence[float] | None, seeds: np.random.SeedSequence) -> Array:
+    if arrivals is None:
         return np.cumsum(gaps(stream, jobs, child(seeds, 0)))
-    times = np.asarray(given, float)
+    times = np.asarray(arrivals, float)
     if times.shape != (jobs,) or not np.isfinite(times).all() or (np.diff(times) < 0).any():
         raise BadInput("arrivals", times.shape, "not one finite time per job in order", f"give {jobs} ascending times")
     return times
@@ -107,16 +92,14 @@ def _services(source: Source, jobs: int, iterations: int) -> Array:
 
 
 def _with_timeline(
-    cluster: Cluster, split: Split, stream: Stream, arrival: Array, seeds: np.random.SeedSequence,
-    condition: Condition | None, overhead: float, about: dict[str, object],
-) -> Trace:  # fmt: skip
+    source: Iterator[Batch], split: Split, arrival: Array, iterations: int, overhead: float, condition: object
+) -> tuple[Array, Array, Timeline]:
     """Every task on record, some jobs at a time: results, then the queue, then the tasks in their places."""
-    iterations, tasks = stream.iterations, cluster.tasks(split.spec)
-    start, end, total = np.empty(arrival.size), np.empty(arrival.size), arrival.size * iterations
+    start, end = np.empty(arrival.size), np.empty(arrival.size)
 
     def parts() -> Iterator[Timeline]:
         first, free = 0, 0.0
-        for batch in batches(cluster, split, condition, seeds, multiple=iterations, total=total):
+        for batch in source:
             ends = results(batch)
             lengths = kth(ends, split.spec.critical)
             if not np.isfinite(lengths).all():
@@ -128,8 +111,7 @@ def _with_timeline(
             start[jobs] = starts(arrival[jobs], service, free)
             end[jobs] = start[jobs] + service
             begun = start[jobs, None] + np.cumsum(table, axis=1) - table
-            yield timeline_of(tasks, split, ends, lengths, begun.ravel(), iterations, first)
+            yield timeline_of(batch.tasks, split, ends, lengths, begun.ravel(), iterations, first)
             first, free = jobs.stop, float(end[jobs][-1])
 
-    record = Timeline.joined(parts(), total * split.spec.total)
-    return Trace(arrival, start, end, record, about)
+    return start, end, Timeline.joined(parts(), arrival.size * iterations * split.spec.total)

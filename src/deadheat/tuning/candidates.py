@@ -32,14 +32,13 @@ def candidates(workload: Workload, stream: Stream, search: Search) -> Iterator[C
     for name in search.schedules:
         SCHEDULES.find(name, "search.schedules")
     seen = set()
-    named = search.families is not None
     for critical in search.critical:
         for total in sorted({round(critical * omega) for omega in search.redundancy}):
             for family in families:
                 for shape in family.shapes(workload.kind, critical, total):
                     key = (shape.family, shape.critical, shape.total, tuple(sorted(shape.settings.items())))
                     spare = shape.total > shape.critical or family.name == "uncoded"
-                    if key not in seen and spare and (shape.exact or named):
+                    if key not in seen and spare and (shape.exact or search.families is not None):
                         seen.add(key)
                         yield from _candidates(shape, workload, stream, search)
 
@@ -73,10 +72,9 @@ def seconds_per_task(workload: Workload, result: float, mix: float) -> float:
 def _candidates(shape: Shape, workload: Workload, stream: Stream, search: Search) -> Iterator[Candidate]:
     """The shape under each policy and schedule that makes sense for it."""
     cost = shape.cost
-    each = seconds_per_task(workload, cost.result, cost.mix)
     spec = CodeSpec.of(
         shape.critical, shape.total, work=cost.work * workload.work, shared_chunks=cost.shared_chunks,
-        seconds_per_task=each,
+        seconds_per_task=seconds_per_task(workload, cost.result, cost.mix),
     )  # fmt: skip
     overhead = Overhead(
         cost.encode * workload.data / workload.speed / stream.iterations,  # once for all iterations of a job

@@ -4,7 +4,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -17,15 +16,16 @@ from deadheat.simulation import batches, root, times_of
 from deadheat.tuning.candidates import Candidate, seconds_per_task
 
 ROUNDS = (64, 64, 128, 256, 512, 1024, 2048)  # simulated iterations, until they are enough
+FEWEST = 10  # runs before an interval is trusted to stop: two may agree by accident
 PRECISION = 0.01  # of the mean iteration, at which they are
 CERTIFIED_ON = 32  # random patterns and lost blocks, each, on which a choice's conditioning is tried
 
 
 @dataclass(frozen=True)
 class Expected:
-    """The time of an iteration at the workers: its mean with its interval, its std, and the results that are in.
+    """The time of an iteration at the workers: its mean, whose interval has no width where it is exact, and its std.
 
-    The interval has no width where the mean is exact.
+    done: how many results are in at its end.
     """
 
     mean: Interval
@@ -66,10 +66,7 @@ class Choice:
 
     @cached_property
     def certificate(self) -> Certificate | None:
-        """How far its code may be trusted, made when asked for, since the code must be built for it.
-
-        None where the code is refused because it would lose too many digits.
-        """
+        """How far its code may be trusted; None where it is refused because it would lose too many digits."""
         try:
             code = self.shape.build()
         except IllConditioned:
@@ -78,7 +75,9 @@ class Choice:
         return certify(code, tried, stride=max(code.total // tried, 1))
 
     def __str__(self) -> str:
-        settings = "".join(f", {_setting(name, value)}" for name, value in self.shape.settings.items() if value)
+        settings = ""
+        for name, value in self.shape.settings.items():
+            settings += f", {name}" if value is True else f", {name} {value}" if value else ""
         how = "" if self.schedule == "static" else f", {self.schedule}"
         return f"{self.family} (K = {self.spec.critical} of {self.spec.total}{settings}), {self.policy} split{how}"
 
@@ -98,14 +97,11 @@ class Judge:
         """The candidate with its split and its predicted delay; a simulation ends when it cannot be the best."""
         shape, spec, stream = candidate.shape, candidate.spec, self.stream
         exact = self.is_exact(candidate)
-        key = (spec, candidate.policy)
-        if exact and key in self._judged:
-            split, expected = self._judged[key]
+        if exact:
+            split, expected = self._exact(spec, candidate.policy)
         else:
             split = POLICIES[candidate.policy](self.cluster, spec, self.gamma)
-            expected = self._law(split) if exact else self._simulated(candidate, split, best)
-            if exact:
-                self._judged[key] = split, expected
+            expected = self._simulated(candidate, split, best)
         extra, times = candidate.overhead.total, expected.mean
         delay, low, high = (self.delay(time + extra, expected.std) for time in (times.mean, times.low, times.high))
         service = (times.mean + extra) * stream.iterations
@@ -163,10 +159,13 @@ class Judge:
         mean, std = service_moments(self.stream.iterations, iteration, iteration_std)
         return mean_delay(self.stream, mean, std) if mean < self.stream.interarrival_mean else math.inf
 
-    def _law(self, split: Split) -> Expected:
-        spec = split.spec
-        law = IterationLaw(self.cluster.tasks(spec), split.loads, spec.critical, condition=self.condition)
-        return Expected(Interval(law.mean, law.mean, law.mean), law.std, float(spec.critical))
+    def _exact(self, spec: CodeSpec, policy: str) -> tuple[Split, Expected]:
+        if (spec, policy) not in self._judged:
+            split = POLICIES[policy](self.cluster, spec, self.gamma)
+            law = IterationLaw(self.cluster.tasks(spec), split.loads, spec.critical, condition=self.condition)
+            expected = Expected(Interval(law.mean, law.mean, law.mean), law.std, float(spec.critical))
+            self._judged[spec, policy] = split, expected
+        return self._judged[spec, policy]
 
     def _simulated(self, candidate: Candidate, split: Split, best: float) -> Expected:
         """Iterations by the hundred until their mean is known well enough, or certainly worse than the best.
@@ -174,8 +173,8 @@ class Judge:
         Where workers stay slow for several iterations, these are simulated in runs as long as a job, and the std is
         that of a job's mean, so that the variance of its service is right.
         """
-        shape, condition = candidate.shape, self.condition
-        schedule, code = SCHEDULES[candidate.schedule], None if shape.any_critical else shape.build()
+        shape, condition, schedule = candidate.shape, self.condition, SCHEDULES[candidate.schedule]
+        code = None if shape.any_critical else shape.build()
         run = 1 if condition is None or condition.independent else self.stream.iterations
         times, arrived = np.empty(0), []
         for number, size in enumerate(ROUNDS):
@@ -184,7 +183,7 @@ class Judge:
             batch = next(batches(self.cluster, split, condition, seeds, multiple=run, total=iterations))
             lengths = times_of(schedule, batch, code)
             times = np.append(times, lengths.reshape(-1, run).mean(axis=1))
-            if not shape.any_critical:
+            if code is not None:
                 arrived.append(np.count_nonzero(results(batch) <= lengths[:, None]) / lengths.size)
             if not np.isfinite(times).all():  # at times nobody can finish it
                 return Expected(Interval(math.inf, math.inf, math.inf), 0.0, float(shape.critical))
@@ -192,11 +191,7 @@ class Judge:
                 continue
             reached, std = interval(times), float(times.std(ddof=1)) * math.sqrt(run)
             lost = self.delay(reached.low + candidate.overhead.total, std) > best
-            if reached.precision <= PRECISION or lost:
+            if lost or (times.size >= FEWEST and reached.precision <= PRECISION):
                 break
         done = float(np.mean(arrived)) if arrived else float(candidate.spec.critical)
         return Expected(reached, std, done)
-
-
-def _setting(name: str, value: Any) -> str:
-    return name if value is True else f"{name} {value}"

@@ -52,9 +52,8 @@ class Plan:
                 f" {expected.most_rate:.4g} jobs per second."
             )
         elif expected.utilisation > ENOUGH:
-            advice.append(
-                f"Only {expected.headroom:.1%} of the capacity is to spare: small changes move the delay far."
-            )
+            spare = f"Only {expected.headroom:.1%} of the capacity is to spare"
+            advice.append(f"{spare}: small changes move the delay far.")
         if self.target is not None and expected.stable:
             verdict = "met" if expected.delay <= self.target else "missed"
             advice.append(f"The target delay of {self.target:g} s is {verdict}.")
@@ -77,43 +76,28 @@ class Plan:
 
 
 def plan(
-    scenario: Scenario,
-    *,
-    policy: str | None = None,
-    gamma: float | None = None,
-    ratio: tuple[float, ...] | None = None,
-    purge: bool = True,
-    target: float | None = None,
-) -> Plan:
+    scenario: Scenario, *, policy: str | None = None, gamma: float | None = None,
+    ratio: tuple[float, ...] | None = None, purge: bool = True, target: float | None = None,
+) -> Plan:  # fmt: skip
     """The plan of a scenario; policy, gamma and ratio, where given, take the place of the scenario's own."""
     cluster, spec, stream = scenario.cluster, scenario.spec, scenario.stream
     split = split_of(scenario, policy=policy, gamma=gamma, ratio=ratio)
     expected = forecast(cluster, split, stream, purge, scenario.overhead, scenario.condition)
     small = len(cluster) * spec.critical <= GENIE_SIZE
     return Plan(
-        scenario=scenario,
-        split=split,
-        purge=purge,
-        target=target,
-        forecast=expected,
-        draw=expected.draw(scenario.jobs),
-        bound=lower_bound(cluster, spec, stream),
+        scenario=scenario, split=split, purge=purge, target=target,
+        forecast=expected, draw=expected.draw(scenario.jobs), bound=lower_bound(cluster, spec, stream),
         genie=genie_bound(cluster, spec, stream, scenario.condition) if small else None,
-        mismatch=mismatch(cluster, split),
-        finish=assignment_moments(cluster.tasks(spec), split.loads)[0],
-        holds=_holds(scenario, split),
-        reasons=reasons(cluster, split),
+        mismatch=mismatch(cluster, split), finish=assignment_moments(cluster.tasks(spec), split.loads)[0],
+        holds=_holds(scenario, split), reasons=reasons(cluster, split),
         recruitment=_recruitment(scenario, expected, target),
-    )
+    )  # fmt: skip
 
 
 def split_of(
-    scenario: Scenario,
-    *,
-    policy: str | None = None,
-    gamma: float | None = None,
+    scenario: Scenario, *, policy: str | None = None, gamma: float | None = None,
     ratio: tuple[float, ...] | None = None,
-) -> Split:
+) -> Split:  # fmt: skip
     """The split of a scenario's tasks; policy, gamma and ratio, where given, take the place of its own."""
     weight = scenario.gamma if gamma is None else gamma
     if ratio is not None and policy is not None:

@@ -42,21 +42,20 @@ class Ranking(Sequence[Choice]):
 
     @property
     def leaders(self) -> list[Choice]:
-        found: dict[str, Choice] = {}
+        leaders: dict[str, Choice] = {}
         for choice in self:
-            found.setdefault(choice.family, choice)
-        return list(found.values())
+            leaders.setdefault(choice.family, choice)
+        return list(leaders.values())
 
     @property
     def frontier(self) -> list[Choice]:
         """Those that no other beats in both delay and work: the fastest first, each further one does less work."""
-        found: list[Choice] = []
-        least = math.inf
+        frontier: list[Choice] = []
         for choice in self:
+            least = frontier[-1].work_factor if frontier else math.inf
             if choice.work_factor < least - 1e-9 and math.isfinite(choice.delay):
-                found.append(choice)
-                least = choice.work_factor
-        return found
+                frontier.append(choice)
+        return frontier
 
     @property
     def why(self) -> str:
@@ -72,15 +71,12 @@ class Ranking(Sequence[Choice]):
         if best.coded:
             saved = f"{1 - best.delay / plain.delay:.1%} less than the {plain.delay:.4g} s of the best uncoded choice"
             return f"{wins}: {saved}, {plain}{_in_doubt(best, plain)}."
-        need = "" if math.isnan(self.break_even) else f"{_at_most(self.break_even)}, and "
+        least = f"less than {self.break_even:.3f} times the plain work"
+        need = f"even if no worker ever waited, a code would have to do {least}, and "
         return (
-            f"{wins}; coding does not pay here: {need}the best, {code}, does {code.work_factor:.3g} times and takes"
-            f" {code.delay:.4g} s{_in_doubt(best, code)}."
+            f"{wins}; coding does not pay here: {'' if math.isnan(self.break_even) else need}the best, {code}, does"
+            f" {code.work_factor:.3g} times and takes {code.delay:.4g} s{_in_doubt(best, code)}."
         )
-
-
-def _at_most(work: float) -> str:
-    return f"even if no worker ever waited, a code would have to do less than {work:.3f} times the plain work"
 
 
 def _in_doubt(first: Choice, second: Choice) -> str:

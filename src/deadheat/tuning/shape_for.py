@@ -16,13 +16,13 @@ def shape_for(scenario: Scenario, kind: str = "gradient") -> Shape:
     except BadInput as error:
         raise error.within("code") from None
     if kind not in chosen.kinds:
-        known = ", ".join(one.name for one in FAMILIES.values() if kind in one.kinds)
+        fitting = ", ".join(other.name for other in FAMILIES.values() if kind in other.kinds)
         problem = "not for sums over chunks" if kind == "gradient" else f"not for {kind} work"
-        raise BadInput("code.family", name, problem, f"take one of {known}")
+        raise BadInput("code.family", name, problem, f"take one of {fitting}")
     shapes = list(chosen.shapes(kind, spec.critical, spec.total))
-    fitting = [shape for shape in shapes if (shape.critical, shape.total) == (spec.critical, spec.total)]
-    if not fitting:
+    of_size = [shape for shape in shapes if (shape.critical, shape.total) == (spec.critical, spec.total)]
+    if not of_size:
         sizes = ", ".join(f"{shape.critical} of {shape.total}" for shape in shapes) or "none"
         problem = f"{name} has no {spec.critical} of {spec.total}"
         raise BadInput("code.critical", spec.critical, problem, f"near it are: {sizes}")
-    return min(fitting, key=lambda shape: abs(shape.cost.shared_chunks - spec.shared_chunks))
+    return min(of_size, key=lambda shape: abs(shape.cost.shared_chunks - spec.shared_chunks))

@@ -20,16 +20,9 @@ Progress = Callable[[int, int, float], None]  # judged, of how many, the best de
 
 
 def tune(
-    workload: Workload,
-    cluster: Cluster,
-    stream: Stream,
-    search: Search = EVERYTHING,
-    *,
-    gamma: float = 1.0,
-    condition: Switching | None = None,
-    seed: int | None = 0,
-    progress: Progress | None = None,
-) -> Ranking:
+    workload: Workload, cluster: Cluster, stream: Stream, search: Search = EVERYTHING, *, gamma: float = 1.0,
+    condition: Switching | None = None, seed: int | None = 0, progress: Progress | None = None,
+) -> Ranking:  # fmt: skip
     """The best ways to run a workload on a cluster, by predicted delay.
 
     condition: workers that are slow for whole iterations. seed: of the simulations, where theory has no law.

@@ -6,12 +6,14 @@ read becomes `Unreadable`, and the error is raised where the data is needed.
 
 import pickle
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
-from deadheat.scheduling import Unreadable
+from deadheat.runtime.worker_loop import TaskEvent
+from deadheat.scheduling import Ticket, Unreadable
 
+KINDS = get_args(TaskEvent)
 PLAIN = (np.ndarray, float, int, bool, str, bytes, type(None), np.float64, np.int64)
 
 
@@ -37,6 +39,23 @@ def encode(value: Any) -> Encoded:
 def decode(encoded: Encoded) -> Any:
     """The object again. Raises what reading it raises; see `readable`."""
     return pickle.loads(encoded.head, buffers=encoded.buffers)
+
+
+def event_bytes(event: TaskEvent, **changed: Any) -> bytes:
+    """An event of a worker for the pipe: its kind and its fields, which take a tenth of the time of its pickle."""
+    fields = [changed.get(name, getattr(event, name)) for name in event.__slots__]
+    fields[1] = tuple(event.ticket)
+    return pickle.dumps((KINDS.index(type(event)), *fields), 5)
+
+
+def event_from(frame: bytes, at: float) -> TaskEvent:
+    """The event again, with the time at which it was received."""
+    number, *fields = pickle.loads(frame)
+    kind = KINDS[number]
+    fields[1] = Ticket(*fields[1])
+    fields[kind.__slots__.index("at")] = at
+    event: TaskEvent = kind(*fields)
+    return event
 
 
 def readable(read: Callable[[], Any]) -> Any:

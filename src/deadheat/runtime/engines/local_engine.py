@@ -23,7 +23,7 @@ from types import ModuleType
 from typing import Any
 
 from deadheat.runtime.emulation import Emulation
-from deadheat.runtime.engines.codec import by_value, readable
+from deadheat.runtime.engines.codec import by_value, event_bytes, event_from, readable
 from deadheat.runtime.engines.pipe import MasterPipe
 from deadheat.runtime.engines.quota import quota_groups, shares
 from deadheat.runtime.engines.roster import RosterEngine
@@ -33,6 +33,7 @@ from deadheat.scheduling import Event, Message, Ticket, describe_error, messages
 
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 _starting = threading.Lock()  # two pools may start workers at the same moment
+READY = b"ready"  # what a worker sends first
 GRACE = 2.0  # seconds that workers have to end by themselves
 
 
@@ -168,17 +169,19 @@ class LocalEngine(RosterEngine[_Handle]):
         frames, open_ = handle.pipe.read()
         if not open_:
             self._selector.unregister(handle.pipe)
-        return [self._event(worker, handle, pickle.loads(frame)) for frame in frames]
+        return [self._event(worker, handle, frame) for frame in frames]
 
-    def _event(self, worker: int, handle: _Handle, event: Any) -> Event:
-        if isinstance(event, messages.Joined):
+    def _event(self, worker: int, handle: _Handle, frame: bytes) -> Event:
+        if frame == READY:
             handle.ready = True
-            return replace(event, at=self.now())
+            return messages.Joined(worker, self.now())
+        event = event_from(frame, self.now())
         if isinstance(event, messages.Finished):
             try:
-                event = replace(event, value=unpack(event.value, handle.reader))
+                value = unpack(event.value, handle.reader)
             except FileNotFoundError:  # a late result of an iteration that is over: its memory is gone
-                event = replace(event, value=None)
+                value = None
+            event = messages.Finished(worker, event.ticket, event.task, event.at, event.seconds, value)
         return self._received(event)
 
     # Processes
@@ -237,21 +240,22 @@ def _serve(pipe: Connection, worker: int, emulation: bytes) -> None:
     inbox: queue.SimpleQueue[Message] = queue.SimpleQueue()
     threading.Thread(target=_receive, args=(pipe, loop, inbox, arena), daemon=True).start()
     with contextlib.suppress(OSError):  # it was closed before we were ready
-        pipe.send_bytes(pickle.dumps(messages.Joined(worker, 0.0), 5))
+        pipe.send_bytes(READY)
     last: Ticket | None = None
     while True:
         for event in loop.follow(inbox.get()):
             if event.ticket != last:
                 last = event.ticket
                 arena.clear()  # the master is done with the results of the iteration before
+            packed: Packed | None = None
             if isinstance(event, messages.Finished):
                 try:
-                    event = replace(event, value=pack(event.value, arena))
+                    packed = pack(event.value, arena)
                 except Exception as error:  # a generator, a lock: it cannot travel
                     reason = f"the result cannot be sent: {describe_error(error)}"
                     event = messages.Failed(worker, event.ticket, event.task, 0.0, reason)
             with contextlib.suppress(OSError):
-                pipe.send_bytes(pickle.dumps(event, 5))
+                pipe.send_bytes(event_bytes(event, value=packed))
 
 
 def _receive(pipe: Connection, loop: WorkerLoop, inbox: queue.SimpleQueue[Message], arena: Arena) -> None:

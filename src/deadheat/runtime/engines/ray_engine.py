@@ -242,9 +242,10 @@ class RayEngine(RosterEngine[_Handle]):
         if handle.pid is None:
             handle.pid = answer
             return [messages.Joined(worker, self.now())]
-        return [self._received(self._with_value(event)) for event in answer]
+        return [self._received(self._completed(event)) for event in answer]
 
-    def _with_value(self, event: TaskEvent) -> TaskEvent:
+    def _completed(self, event: TaskEvent) -> TaskEvent:
+        """The event with our clock's time and its value decoded."""
         if isinstance(event, messages.Finished) and isinstance(event.value, Encoded):
-            return replace(event, value=readable(partial(_decoded, event.value)))
-        return event
+            return replace(event, at=self.now(), value=readable(partial(_decoded, event.value)))
+        return replace(event, at=self.now())

@@ -3,13 +3,12 @@
 import time
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Generic, TypeVar
 
 from deadheat.errors import BadInput, whole
 from deadheat.runtime.emulation import Emulation
 from deadheat.runtime.worker_loop import TaskEvent
-from deadheat.scheduling import Engine, Event, Finished
+from deadheat.scheduling import Engine, messages
 
 MOST_DEATHS = 5  # of one worker in a row, without a result, before it is not replaced any more
 Handle = TypeVar("Handle")
@@ -73,11 +72,11 @@ class RosterEngine(Engine, Generic[Handle]):
             self._deaths[worker] -= 1  # do not count this death: we end the worker ourselves
             self._end(worker)
 
-    def _received(self, event: TaskEvent) -> Event:
-        """An event of a worker with our clock's time; a result clears the worker's record of deaths."""
-        if isinstance(event, Finished):
+    def _received(self, event: TaskEvent) -> TaskEvent:
+        """Note an event of a worker: a result clears the worker's record of deaths."""
+        if isinstance(event, messages.Finished):
             self._deaths[event.worker] = 0
-        return replace(event, at=self.now())
+        return event
 
     def _died(self, worker: int) -> None:
         """Remove a worker that is gone, and replace it unless it left or dies again and again."""
