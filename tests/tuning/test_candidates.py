@@ -31,6 +31,8 @@ from deadheat.tuning import candidates as candidates_module
 from deadheat.tuning.candidates import candidates
 from deadheat.tuning.judge import Judge
 
+pytest_plugins = ("rankings",)
+
 tune_module = importlib.import_module("deadheat.tuning.tune")
 
 

@@ -30,6 +30,8 @@ from deadheat.coding import FAMILIES, placement
 from deadheat.scheduling import Static
 from deadheat.tuning import Ranking
 
+pytest_plugins = ("rankings",)
+
 # The numbers of the worked example
 
 

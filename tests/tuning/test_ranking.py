@@ -21,6 +21,8 @@ import deadheat as dh
 from deadheat.tuning import Ranking
 from deadheat.tuning.candidates import candidates
 
+pytest_plugins = ("rankings",)
+
 
 def test_the_ranking_is_in_order(ranking: Ranking) -> None:
     delays = [choice.delay for choice in ranking]

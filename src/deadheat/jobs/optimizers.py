@@ -39,13 +39,11 @@ class Adam:
     def __init__(self, rate: float = 0.01, mean: float = 0.9, square: float = 0.999) -> None:
         self.rate = finite("rate", rate, "give the length of a step, above 0", above=0.0)
         self.mean, self.square = mean, square
-        self._first: Array | None = None
-        self._second: Array | None = None
+        self._first: Array | float = 0.0
+        self._second: Array | float = 0.0
         self._count = 0
 
     def __call__(self, weights: Array, gradient: Array, loss: float) -> Array:
-        if self._first is None or self._second is None:
-            self._first, self._second = np.zeros_like(gradient), np.zeros_like(gradient)
         self._count += 1
         self._first = self.mean * self._first + (1 - self.mean) * gradient
         self._second = self.square * self._second + (1 - self.square) * gradient**2

@@ -61,7 +61,6 @@ class RolloutProgram(NumericProgram):
         self._state, self._iteration = state, iteration
 
     def run(self, task: int, token: Token) -> AnyArray:
-        """One that is left over, or a fresh one."""
         if self._late:
             return self._late.pop()
         seed = int(np.random.SeedSequence([self._seed, self._iteration, task]).generate_state(1)[0])

@@ -22,7 +22,7 @@ def pagerank(
 
     It is over when the ranks move by less than `tolerance` in all. The state is the vector of ranks.
     """
-    _square("links", links)
+    _check_square("links", links)
     finite("tolerance", tolerance, "give how far all ranks together may move", above=0.0)
     if not 0 < damping < 1:
         raise BadInput("damping", damping, "not between 0 and 1", "give the chance to follow a link, such as 0.85")
@@ -48,7 +48,7 @@ def power_iteration(
     matrix: Any, tolerance: float = 1e-10, iterations: int = 1000, seed: int = 0, name: str = "power iteration"
 ) -> MatrixJob:
     """The dominant eigenvector, of length 1; it is over when it turns by less than `tolerance`."""
-    _square("matrix", matrix)
+    _check_square("matrix", matrix)
     start = np.random.default_rng(seed).normal(size=matrix.shape[0])
 
     def step(vector: Array, product: Array, iteration: int) -> Array | Converged:
@@ -138,14 +138,14 @@ def ridge(
     return MatrixJob(square, np.zeros(moment.size), step, iterations, name=name)
 
 
-def _square(field: str, matrix: Any) -> None:
+def _check_square(field: str, matrix: Any) -> None:
     check_matrix(field, matrix)
     if matrix.shape[0] != matrix.shape[1]:
         raise BadInput(field, matrix.shape, "not square", "give as many columns as rows")
 
 
 def _right(matrix: Any, right: ArrayLike) -> Array:
-    _square("matrix", matrix)
+    _check_square("matrix", matrix)
     b = np.asarray(right, float)
     if b.shape != matrix.shape[:1]:
         raise BadInput("right", b.shape, f"the matrix has {matrix.shape[0]} rows", "give one value for each")

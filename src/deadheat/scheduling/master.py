@@ -125,20 +125,17 @@ class Master:
 
     def _begin(self, ticket: Ticket, at: float, before: Ticket | None) -> list[Command]:
         """Open an iteration: everybody's share, and the purge of those who get none."""
-        job = self._jobs[ticket.job]
-        busy = {w for w, tasks in self._progress.left.items() if tasks}
-        workers = sorted(self.alive)
+        job, workers = self._jobs[ticket.job], sorted(self.alive)
         self.ticket, self._resolving, self._fewest, self._why = ticket, False, job.code.fewest, ""
-        self._progress = Progress(job.code.total, workers, self._seconds)
-        self._progress.now = at
-        self._errors, self._discarded, self._asked, self._heard = {}, {}, {}, {}
         try:
             loads = self._split.loads(ticket.job, job.spec, workers) if workers else []
             opening = self._schedule.opening(workers, loads, job.spec.critical) if workers else {}
         except Exception as error:  # of the user's policy or schedule, or workers that cannot hold the tasks
-            late = tuple(sorted(busy & self.alive))
-            purge: list[Command] = [messages.Purge(before, late)] if before is not None and late else []
-            return purge + self._give_up(f"its tasks cannot be split: {type(error).__name__}: {error}", at)
+            return self._give_up(f"its tasks cannot be split: {type(error).__name__}: {error}", at)
+        busy = {w for w, tasks in self._progress.left.items() if tasks}
+        self._progress = Progress(job.code.total, workers, self._seconds)
+        self._progress.now = at
+        self._errors, self._discarded, self._asked, self._heard = {}, {}, {}, {}
         if self._adapt and ticket.iteration % EXPLORED == EXPLORED - 1:
             opening |= _copies(workers, opening)
         commands = [self._assign(worker, tasks, at) for worker, tasks in opening.items()]

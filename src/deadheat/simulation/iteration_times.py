@@ -1,6 +1,6 @@
 """Iteration times by the hundred thousand: from the exact law where that will do, task by task where not."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
 from itertools import count
@@ -18,14 +18,20 @@ from deadheat.simulation.quantile_table import QuantileTable
 from deadheat.simulation.seeds import child
 
 DRAWS = 2**18  # numbers drawn at a time: what a processor keeps at hand (bench_simulate), and memory stays bounded
-Source = Callable[[int], Array]
 ITERATIONS, CONDITIONS = 1, 2  # places in the tree of seeds; 0 is the arrivals'
 
 
-def exact(cluster: Cluster, split: Split, purge: bool, seeds: np.random.SeedSequence) -> Source:
-    """Times from the exact law: one draw per iteration. The law is that of independent tasks under the static split."""
+def exact(
+    cluster: Cluster, split: Split, purge: bool, seeds: np.random.SeedSequence, *, multiple: int, total: int
+) -> Iterator[Array]:
+    """Times from the exact law of independent tasks under the static split: one draw per iteration, so many in all.
+
+    They come in arrays of bounded size: a multiple of so many in each.
+    """
     table, rng = _table(cluster, split, purge), child(seeds, ITERATIONS)
-    return lambda size: table.draw(rng, size)
+    usual = multiple * max(DRAWS // multiple, 1)
+    for first in range(0, total, usual):
+        yield table.draw(rng, min(usual, total - first))
 
 
 @lru_cache(maxsize=64)
@@ -71,20 +77,3 @@ def times_of(schedule: Schedule, batch: Batch, code: Code | None = None) -> Arra
     if lost.size:
         lengths[lost] = event_by_event(schedule, batch, code, lost)
     return lengths
-
-
-def by_task(schedule: Schedule, source: Iterator[Batch]) -> Source:
-    """Times from every task's own draw, for any schedule and condition."""
-    left = np.empty(0)
-
-    def following(size: int) -> Array:
-        nonlocal left
-        parts, have = [left], left.size
-        while have < size:
-            parts.append(times_of(schedule, next(source)))
-            have += parts[-1].size
-        joined = np.concatenate(parts)
-        left = joined[size:]
-        return joined[:size]
-
-    return following

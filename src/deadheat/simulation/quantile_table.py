@@ -28,12 +28,10 @@ class QuantileTable:
         while float(law.sf(reach[-1])) > FARTHEST and len(reach) < 80:
             reach.append(ends[2] + (ends[2] - ends[1]) * 0.05 * 1.25 ** len(reach))
         self._times = np.concatenate([left, body, np.array(reach[1:])])
-        survival = np.clip(law.sf(self._times), 0.0, 1.0)
-        self._survival = np.minimum.accumulate(survival)
+        self._survival = np.minimum.accumulate(np.clip(law.sf(self._times), 0.0, 1.0))
         self._table = self._search(1 - np.linspace(0, 1, CELLS + 1)[1:-1])
         self._shift, self._stretch = 0.0, 1.0
-        levels = (np.arange(CELLS * 64) + 0.5) / (CELLS * 64)
-        drawn = self._lookup(levels)
+        drawn = self._lookup((np.arange(CELLS * 64) + 0.5) / (CELLS * 64))
         # The tail's part of the spread is beyond those levels: correct the mean only where the law is heavy.
         spread = float(drawn.std())
         self._stretch = law.std / spread if abs(law.std / spread - 1) < 0.01 else 1.0
@@ -42,9 +40,7 @@ class QuantileTable:
     def draw(self, rng: np.random.Generator, size: int) -> Array:
         """Independent times; the same generator gives the same ranks under another law (common random numbers)."""
         level = rng.random(size)
-        if self._constant is not None:
-            return np.full(size, self._constant)
-        return self._lookup(level)
+        return self._lookup(level) if self._constant is None else np.full(size, self._constant)
 
     def _lookup(self, level: Array) -> Array:
         scaled = level * CELLS

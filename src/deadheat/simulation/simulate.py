@@ -12,13 +12,12 @@ from deadheat.simulation.arrivals import gaps
 from deadheat.simulation.batch import Batch
 from deadheat.simulation.between_tasks import follow
 from deadheat.simulation.condition import Condition
-from deadheat.simulation.iteration_times import Source, all_needed, batches, by_task, exact
+from deadheat.simulation.iteration_times import all_needed, batches, exact, times_of
 from deadheat.simulation.lindley import starts
 from deadheat.simulation.seeds import child, root
 from deadheat.simulation.timeline import timeline_of
 
 Purge = bool | Literal["between-tasks"]
-AT_ONCE = 2**18  # iteration times drawn at a time
 
 
 def simulate(
@@ -55,8 +54,8 @@ def simulate(
         raise BadInput("schedule", schedule, problem, 'use schedule="static", or a code without reuse')
     if type(chosen) is not Static and (timeline or purge is not True):
         raise BadInput("schedule", schedule, "has no timeline and purges at once", 'use schedule="static"')
-    needed, iterations = split if purge else all_needed(split), stream.iterations
-    source = batches(cluster, needed, condition, seeds, multiple=iterations, total=jobs * iterations)
+    needed, iterations, total = split if purge else all_needed(split), stream.iterations, jobs * stream.iterations
+    source = batches(cluster, needed, condition, seeds, multiple=iterations, total=total)
     if purge == "between-tasks":
         if timeline:
             raise BadInput("timeline", True, "is not recorded when tasks are not interrupted", "use purge=True")
@@ -65,9 +64,11 @@ def simulate(
     if timeline:
         start, end, record = _with_timeline(source, needed, arrival, iterations, extra, condition)
         return Trace(arrival, start, end, record, about)
-    law_holds = type(chosen) is Static and condition is None and not by_tasks
-    times = exact(cluster, split, bool(purge), seeds) if law_holds else by_task(chosen, source)
-    service = _services(times, jobs, iterations) + extra * iterations
+    if type(chosen) is Static and condition is None and not by_tasks:
+        times = exact(cluster, split, bool(purge), seeds, multiple=iterations, total=total)
+    else:
+        times = (times_of(chosen, batch) for batch in source)
+    service = np.concatenate([part.reshape(-1, iterations).sum(axis=1) for part in times]) + extra * iterations
     start = starts(arrival, service)
     return Trace(arrival, start, start + service, None, about)
 
@@ -79,16 +80,6 @@ def _arrivals(stream: Stream, jobs: int, arrivals: Sequence[float] | None, seeds
     if times.shape != (jobs,) or not np.isfinite(times).all() or (np.diff(times) < 0).any():
         raise BadInput("arrivals", times.shape, "not one finite time per job in order", f"give {jobs} ascending times")
     return times
-
-
-def _services(source: Source, jobs: int, iterations: int) -> Array:
-    """The service time of each job: the sum of its iterations, drawn a bounded number at a time."""
-    service = np.empty(jobs)
-    step = max(AT_ONCE // iterations, 1)
-    for first in range(0, jobs, step):
-        size = min(step, jobs - first)
-        service[first : first + size] = source(size * iterations).reshape(size, iterations).sum(axis=1)
-    return service
 
 
 def _with_timeline(

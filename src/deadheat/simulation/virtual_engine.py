@@ -95,11 +95,9 @@ class VirtualEngine(Engine):
         while self._events and (until is None or self._events[0][0] <= until):
             at, _, life, event = heapq.heappop(self._events)
             self._now = max(self._now, at)
-            happened = self._happens(life, event)
-            if happened is not None:
+            if (happened := self._happens(life, event)) is not None:
                 return [happened]
-        if until is not None:
-            self._now = max(self._now, until)
+        self._now = self._now if until is None else max(self._now, until)
         return []
 
     def close(self) -> None:
@@ -137,11 +135,10 @@ class VirtualEngine(Engine):
         if valid <= state.valid:
             return
         state.valid, state.drawn = valid, 0
-        for ticket, begin, end, first in state.queue:
-            if begin <= self._now < end:
-                age = self._now - begin
-                self._push(self._now, messages.Stopped(worker, ticket, self._now, age, complete=False, first=first))
-        state.queue = []
+        now, queue, state.queue = self._now, state.queue, []
+        for ticket, begin, end, first in queue:
+            if begin <= now < end:
+                self._push(now, messages.Stopped(worker, ticket, now, now - begin, complete=False, first=first))
 
     def _take(self, worker: int, message: messages.Compute) -> None:
         """Draw the times of the tasks: the next ones of this worker in this iteration."""
@@ -177,6 +174,5 @@ class VirtualEngine(Engine):
 def _columns(source: Iterator[Batch], most: int) -> Iterator[list[Array]]:
     """One iteration after another: the times of each worker's first tasks."""
     for batch in source:
-        every = [batch.durations(p, most) for p in range(len(batch.tasks))]
-        for place in range(batch.size):
-            yield [times[:, place] for times in every]
+        every = [batch.durations(worker, most).T for worker in range(len(batch.tasks))]
+        yield from map(list, zip(*every, strict=True))

@@ -1,4 +1,4 @@
-"""Rankings of the worked example that several files look at: each is computed once."""
+"""Fixtures: rankings of the worked example that several files look at; each is computed once. A plugin of these files."""
 
 from __future__ import annotations
 
