@@ -71,7 +71,14 @@ def ray_cluster() -> Iterator[None]:
 
     here = [str(Path(__file__).parent / room) for room in ("runtime", "jobs")]  # what tests define, for actors too
     environment = {"env_vars": {"PYTHONPATH": ":".join(here)}}
-    ray.init(address="local", num_cpus=8, include_dashboard=False, log_to_driver=False, logging_level=40, runtime_env=environment)
+    ray.init(
+        address="local",
+        num_cpus=8,
+        include_dashboard=False,
+        log_to_driver=False,
+        logging_level=40,
+        runtime_env=environment,
+    )
     yield
     ray.shutdown()
 

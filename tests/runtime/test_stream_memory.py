@@ -29,7 +29,7 @@ def short_jobs(count: int) -> Iterator[Job]:
 
 
 def test_short_jobs_by_the_thousand() -> None:
-    """20,000 take 55 s on two idle cores and grow by 11 MB (measured 2026-11-17); the test takes a fifth of them."""
+    """20,000 took 117 s on two busy cores and the master grew by 11 MB (2026-11-17); the test takes a fifth of them."""
     before: list[int] = []
     after: list[int] = []
     under_way = run(short_jobs(JOBS), PAIR)

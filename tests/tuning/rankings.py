@@ -1,4 +1,4 @@
-"""Fixtures: rankings of the worked example that several files look at; each is computed once. A plugin of these files."""
+"""A plugin with fixtures: rankings of the worked example that several files look at, each computed once."""
 
 from __future__ import annotations
 
