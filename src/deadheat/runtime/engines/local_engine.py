@@ -179,7 +179,7 @@ class LocalEngine(RosterEngine[_Handle]):
         if isinstance(event, messages.Finished):
             try:
                 value = unpack(event.value, handle.reader)
-            except FileNotFoundError:  # a late result of an iteration that is over: its memory is gone
+            except Exception:  # a late result of an iteration that is over: its memory is gone, or holds other data
                 value = None
             event = messages.Finished(worker, event.ticket, event.task, event.at, event.seconds, value)
         return self._received(event)
