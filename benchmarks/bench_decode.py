@@ -10,7 +10,7 @@ import numpy as np
 
 from benchmarks.timing import Row
 from deadheat.coding import LinearCode, codes
-from deadheat.coding.recipe import Weights
+from deadheat.coding.decoding_recipe import Weights
 
 LENGTH = 10**6  # doubles in a result
 REPEATS = 15

@@ -186,7 +186,7 @@ def test_a_simulation_needs_no_bounds(deadheat: Any, monkeypatch: pytest.MonkeyP
         raise AssertionError("a bound is computed that nobody sees")
 
     for name in ("lower_bound", "genie_bound", "recruit", "reasons"):
-        monkeypatch.setattr(sys.modules["deadheat.tuning.plan"], name, wasted)
+        monkeypatch.setattr(sys.modules["deadheat.tuning.scenario_plan"], name, wasted)
     assert simulate(deadheat, *SHORT, "--seed", 3)["forecast"]["mean"] > 0
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from deadheat.coding import LinearCode, Undecodable, certify, codes
-from deadheat.coding.recipe import Recipe
+from deadheat.coding.decoding_recipe import Recipe
 
 CODES = {
     "regular": codes.bernoulli(20, 30),

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from deadheat.coding import Code, LinearCode, ShortBlock, codes, encode, in_parts
 from deadheat.coding.conformance import patterns, trial
-from deadheat.coding.recipe import AT_ONCE, Weights
+from deadheat.coding.decoding_recipe import AT_ONCE, Weights
 from deadheat.errors import BadInput
 from deadheat.model import AnyArray
 

@@ -6,7 +6,7 @@ import pytest
 
 import deadheat as dh
 from deadheat import theory
-from deadheat.model.assignment import start_scores
+from deadheat.model.assignment_moments import start_scores
 from deadheat.planning import policies
 from deadheat.queueing import reasons
 

@@ -12,7 +12,7 @@ from scipy import stats
 
 import deadheat as dh
 from deadheat import theory
-from deadheat.model.assignment import start_scores
+from deadheat.model.assignment_moments import start_scores
 from deadheat.planning import caps, policies
 from deadheat.queueing import reasons
 from deadheat.scheduling import SCHEDULES

@@ -13,7 +13,7 @@ from processes import script
 
 import deadheat as dh
 from deadheat.runtime import Checkpoints, Converged, Job, run
-from deadheat.runtime.checkpoint import Saved, Unreadable
+from deadheat.runtime.checkpoint import BadCheckpoint, Saved
 from deadheat.simulation import VirtualEngine
 
 MASTER = f"""
@@ -105,7 +105,7 @@ def test_checkpoints_may_be_rare(tmp_path: Path) -> None:
 
 def test_a_checkpoint_of_another_job_is_not_taken(tmp_path: Path) -> None:
     run(descent(6, 3), PAIR, engine=virtual(), checkpoint=tmp_path).wait()
-    with pytest.raises(Unreadable, match="remove it"):
+    with pytest.raises(BadCheckpoint, match="remove it"):
         run(descent(6, 4), PAIR, engine=virtual(), checkpoint=tmp_path).wait()
 
 
@@ -122,7 +122,7 @@ def test_a_torn_checkpoint_is_named(tmp_path: Path) -> None:
     run(descent(6, 3), PAIR, engine=virtual(), checkpoint=tmp_path).wait()
     (file,) = tmp_path.iterdir()
     file.write_bytes(file.read_bytes()[:-5])
-    with pytest.raises(Unreadable, match=file.name):
+    with pytest.raises(BadCheckpoint, match=file.name):
         run(descent(6, 3), PAIR, engine=virtual(), checkpoint=tmp_path).wait()
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import deadheat as dh
 from deadheat.simulation import iteration_times
 from deadheat.simulation.batch import Batch
-from deadheat.simulation.between_tasks import follow
+from deadheat.simulation.purge_between_tasks import follow
 
 CLUSTER = dh.Cluster.from_columns([1.0, 2.0, 0.5], [1.0, 1.0, 0.5], [0.3, 0.0, 0.6])
 SPLIT = dh.Split.of([2, 1, 5], dh.CodeSpec.of(6, 8))

@@ -8,8 +8,8 @@ from deadheat.coding.code import Code, in_parts
 from deadheat.coding.cost import Cost, placement
 from deadheat.coding.coverage_code import CoverageCode
 from deadheat.coding.decoding_errors import IllConditioned, Overflowed, Undecodable
+from deadheat.coding.decoding_recipe import Recipe, Weights
 from deadheat.coding.encoding import ShortBlock, encode
 from deadheat.coding.linear_code import LinearCode, gradient_code
 from deadheat.coding.peeling_code import PeelingCode
-from deadheat.coding.recipe import Recipe, Weights
 from deadheat.coding.shape import KINDS, Family, Shape, sizes

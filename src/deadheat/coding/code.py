@@ -14,7 +14,7 @@ import numpy as np
 
 from deadheat.coding.cost import Cost
 from deadheat.coding.decoding_errors import IllConditioned, Overflowed, Undecodable
-from deadheat.coding.recipe import Recipe
+from deadheat.coding.decoding_recipe import Recipe
 from deadheat.errors import BadInput
 from deadheat.model import AnyArray, Array, IntArray
 

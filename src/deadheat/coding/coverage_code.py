@@ -9,7 +9,7 @@ import numpy as np
 from deadheat.coding.block_products import Grid, sides
 from deadheat.coding.code import Code, only_row
 from deadheat.coding.cost import ALL, Cost
-from deadheat.coding.recipe import Recipe, Weights
+from deadheat.coding.decoding_recipe import Recipe, Weights
 from deadheat.errors import BadInput, nearest
 from deadheat.model import AnyArray, Array, IntArray
 

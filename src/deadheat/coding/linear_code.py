@@ -12,7 +12,7 @@ import numpy as np
 
 from deadheat.coding.code import Code, only_row
 from deadheat.coding.cost import Cost
-from deadheat.coding.recipe import Recipe, Weights
+from deadheat.coding.decoding_recipe import Recipe, Weights
 from deadheat.model import AnyArray, Array, IntArray
 
 MISSED = 1e-7  # a residual above it: the target is not in the span of the rows

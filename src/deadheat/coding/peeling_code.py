@@ -13,7 +13,7 @@ import numpy as np
 
 from deadheat.coding.code import Code
 from deadheat.coding.cost import Cost
-from deadheat.coding.recipe import Recipe
+from deadheat.coding.decoding_recipe import Recipe
 from deadheat.model import AnyArray, Array, IntArray
 
 ORDERS = 31  # random orders of arrival that tell the usual number of results

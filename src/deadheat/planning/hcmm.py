@@ -11,7 +11,7 @@ with exp(mu lambda) = exp(a mu) (mu lambda + 1). Only their ratio is used here: 
 import numpy as np
 
 from deadheat.model import Array, Cluster, CodeSpec, Split
-from deadheat.planning.ratio import by_weight
+from deadheat.planning.fixed_ratio import by_weight
 
 LEAST_SHIFT = 0.01  # a as a part of the mean: with a = 0 HCMM would give a worker all the work there is
 

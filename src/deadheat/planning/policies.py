@@ -1,12 +1,12 @@
 """Split policies: who gets how much, by function and by name; a user registers her own."""
 
 from deadheat.model import Registry
-from deadheat.planning.choose import choose
-from deadheat.planning.fastest import fastest
+from deadheat.planning.algorithm1 import choose
+from deadheat.planning.fastest_split import fastest
+from deadheat.planning.fixed_ratio import in_ratio
 from deadheat.planning.hcmm import hcmm
 from deadheat.planning.mismatch import mismatch
 from deadheat.planning.proportional import proportional
-from deadheat.planning.ratio import in_ratio
 from deadheat.planning.recruit import Recruitment, Unreachable, recruit
 from deadheat.planning.score import Moments, Quantile
 from deadheat.planning.split import Policy, split

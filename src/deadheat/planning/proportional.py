@@ -4,7 +4,7 @@
 """
 
 from deadheat.model import Cluster, CodeSpec, Split
-from deadheat.planning.ratio import by_weight
+from deadheat.planning.fixed_ratio import by_weight
 
 
 def proportional(cluster: Cluster, spec: CodeSpec, gamma: float = 1.0) -> Split:

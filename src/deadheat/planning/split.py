@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from deadheat.errors import BadInput
 from deadheat.model import Cluster, CodeSpec, Split
 from deadheat.planning.equalise import equalise
-from deadheat.planning.ratio import caps, in_ratio
+from deadheat.planning.fixed_ratio import caps, in_ratio
 from deadheat.planning.rounding import apportion
 from deadheat.planning.score import Moments, Score
 

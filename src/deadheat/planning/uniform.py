@@ -3,7 +3,7 @@
 import numpy as np
 
 from deadheat.model import Cluster, CodeSpec, Split
-from deadheat.planning.ratio import by_weight
+from deadheat.planning.fixed_ratio import by_weight
 
 
 def uniform(cluster: Cluster, spec: CodeSpec, gamma: float = 1.0) -> Split:

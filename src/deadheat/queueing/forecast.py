@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from deadheat.errors import BadInput
 from deadheat.model import NONE, Cluster, Overhead, Split, Stream, Switching
-from deadheat.queueing.draws import Draw, draw
+from deadheat.queueing.average_delay import Draw, draw
 from deadheat.queueing.iteration_law import IterationLaw
 from deadheat.queueing.waiting import mean_delay, service_moments
 

@@ -8,8 +8,7 @@ from deadheat.runtime.engines.local_engine import LocalEngine
 from deadheat.runtime.engines.quota import NoQuotas
 from deadheat.runtime.engines.ray_engine import RayEngine, RayMissing
 from deadheat.runtime.event_log import BadLog, Replayed, replay
-from deadheat.runtime.in_series import in_series
-from deadheat.runtime.job import Converged, Job, Workable, code_of_sum, grouped
+from deadheat.runtime.job import Converged, Job, Workable, code_of_sum, grouped, in_series
 from deadheat.runtime.measure import Measured, NothingMeasured, measure
 from deadheat.runtime.options import ENGINES, Options
 from deadheat.runtime.outcome import Compared, Outcome, WorkerReport

@@ -12,7 +12,7 @@ from typing import Any
 from deadheat.errors import BadInput, DeadheatError, whole
 
 
-class Unreadable(DeadheatError):
+class BadCheckpoint(DeadheatError):
     """A checkpoint that cannot be read."""
 
     def __init__(self, path: Path, why: str) -> None:
@@ -55,16 +55,16 @@ class Checkpoints:
         os.replace(aside, path)
 
     def load(self, job: int, name: str) -> Saved | None:
-        """Where a job stood, or None if it has not begun. Raises Unreadable, also for another job's checkpoint."""
+        """Where a job stood, or None if it has not begun. Raises BadCheckpoint, also for another job's checkpoint."""
         path = self._path(job)
         try:
             saved = Saved(*pickle.loads(path.read_bytes()))
         except FileNotFoundError:
             return None
         except Exception as error:  # pickle raises nearly anything
-            raise Unreadable(path, f"{type(error).__name__}: {error}") from None
+            raise BadCheckpoint(path, f"{type(error).__name__}: {error}") from None
         if saved.name != name:
-            raise Unreadable(path, f"is of a job named {saved.name!r}, not {name!r}")
+            raise BadCheckpoint(path, f"is of a job named {saved.name!r}, not {name!r}")
         return saved
 
     def due(self, iteration: int) -> bool:

@@ -1,6 +1,6 @@
 """The chunks of data of all jobs under way: jobs that share data share it in memory and at the workers."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,9 +20,9 @@ class ChunkLibrary:
         self._users: dict[int, int] = {}
         self._next = 0
 
-    def take(self, chunks: Sequence[Any] | Mapping[int, Any]) -> tuple[int, ...]:
+    def take(self, chunks: Sequence[Any]) -> tuple[int, ...]:
         """The numbers of a job's chunks, which are kept until they are released."""
-        return tuple(self._take(chunks[place]) for place in range(len(chunks)))
+        return tuple(map(self._take, chunks))
 
     def _take(self, chunk: Any) -> int:
         key = memory_key(chunk)

@@ -4,7 +4,7 @@ A run of some jobs is one draw. Its interval tells what such a run shows in 95 o
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -52,20 +52,17 @@ class Expectations:
     gamma: float
     schedule: Schedule
     seed: int
-    _kinds: dict[object, int] = field(default_factory=dict)
-    _programs: list[tuple[Code, CodeSpec]] = field(default_factory=list)
-    _computed: dict[int, Expectation] = field(default_factory=dict)
+    _programs: dict[object, tuple[Code, CodeSpec]] = field(default_factory=dict)
+    _computed: dict[object, Expectation] = field(default_factory=dict)
 
-    def kind(self, program: Program) -> int:
-        """The number of a job's kind; jobs of one kind have the same law."""
+    def kind(self, program: Program) -> object:
+        """What is equal for jobs whose iterations have the same law."""
         code, spec = program.code, program.spec
         key = spec, None if code.fewest == code.critical else code
-        if key not in self._kinds:
-            self._kinds[key] = len(self._programs)
-            self._programs.append((code, replace(spec)))
-        return self._kinds[key]
+        self._programs.setdefault(key, (code, spec))
+        return key
 
-    def of(self, kind: int) -> Expectation:
+    def of(self, kind: object) -> Expectation:
         """What an iteration of such jobs takes."""
         if kind not in self._computed:
             code, spec = self._programs[kind]

@@ -1,6 +1,7 @@
 """A job: chunks of data, what to compute on each, and how the state goes on from the sum."""
 
 import inspect
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -117,3 +118,16 @@ def code_of_sum(code: Code | None, chunks: int) -> Code:
 def grouped(chunks: Sequence[Any], count: int) -> list[list[Any]]:
     """The chunks in so many groups of neighbours."""
     return [[chunks[i] for i in group] for group in np.array_split(np.arange(len(chunks)), count)]
+
+
+def in_series(job: Workable) -> Any:
+    """The last state of the job, computed here without workers and without a code."""
+    program, state = job.program(None, math.inf), job.start
+    for iteration in range(program.iterations):
+        program.begin(program.share(state), iteration)
+        wanted = Token(lambda: False, iteration)
+        results = {task: program.run(task, wanted) for task in range(program.code.total)}
+        state = program.step(state, program.decode(results), iteration)
+        if isinstance(state, Converged):
+            return state.state
+    return state

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -47,24 +48,20 @@ class Record:
     _last_worker: int = 0
     _asked: dict[int, float] = field(default_factory=dict)
     _computed: dict[int, float] = field(default_factory=dict)
-    _tasks: tuple[array[int], array[int], array[int]] = field(  # job, iteration, worker
-        default_factory=lambda: (array("i"), array("i"), array("i"))
-    )
-    _spans: tuple[array[float], array[float]] = field(default_factory=lambda: (_numbers(), _numbers()))
-    _counted: array[int] = field(default_factory=lambda: array("b"))
+    _tasks: list[array[Any]] = field(default_factory=lambda: [array(kind) for kind in "iiiddb"])  # as in a Timeline
 
     def __call__(self, message: Event | Command, at: float) -> None:
         match message:
             case messages.Finished(worker=worker, ticket=ticket, seconds=seconds) if ticket.iteration >= 0:
                 self.done[worker] = self.done.get(worker, 0) + 1
-                self._row(ticket, worker, at - seconds, at, counted=True)
+                self._row(ticket.job, ticket.iteration, worker, at - seconds, at, True)
                 if ticket == self._ticket:
                     self._computed[worker] = self._computed.get(worker, 0.0) + seconds
                     self._last_worker = worker
             case messages.Stopped(worker=worker, ticket=ticket, seconds=seconds, late=late) if ticket.iteration >= 0:
                 self.purged[worker] = self.purged.get(worker, 0) + 1
                 self.late[worker] = self.late.get(worker, 0.0) + late
-                self._row(ticket, worker, at - seconds, at, counted=False)
+                self._row(ticket.job, ticket.iteration, worker, at - seconds, at, False)
             case messages.Assign(worker=worker, ticket=ticket, tasks=tasks) if ticket.iteration >= 0:
                 if ticket != self._ticket:
                     self._ticket, self._began = ticket, at
@@ -92,15 +89,13 @@ class Record:
         for column, time in zip(self.times, (delivery.arrived, delivery.started, delivery.delivered), strict=True):
             column.append(time)
 
-    def _row(self, ticket: Ticket, worker: int, begin: float, end: float, counted: bool) -> None:
-        for column, number in zip(self._tasks, (ticket.job, ticket.iteration, worker), strict=True):
-            column.append(number)
-        self._spans[0].append(begin)
-        self._spans[1].append(end)
-        self._counted.append(counted)
+    def _row(self, *task: float) -> None:
+        for column, value in zip(self._tasks, task, strict=True):
+            column.append(value)
 
     def timeline(self, origin: float) -> Timeline:
         """Every task, with times since the origin."""
-        job, iteration, worker = (np.array(column, np.int32) for column in self._tasks)
-        begin, end = (np.array(column) - origin for column in self._spans)
-        return Timeline(job, iteration, worker, begin, end, np.array(self._counted, bool))
+        job, iteration, worker, begin, end, counted = map(np.array, self._tasks)
+        return Timeline(
+            job=job, iteration=iteration, worker=worker, begin=begin - origin, end=end - origin, done=counted > 0
+        )

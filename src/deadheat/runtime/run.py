@@ -122,8 +122,8 @@ class Run:
         self._codes: Iterator[Any] = repeat(None) if codes is None else iter(codes)
         self._arrivals: Iterator[Any] = repeat(0.0) if arrivals is None else _ascending(arrivals)
         self._last: Delivery | None = None
-        self._kinds: dict[int, int] = {}  # of jobs that are under way
-        self._kind_of: list[int] = []  # of jobs that are done, in the order of delivery
+        self._kinds: dict[int, object] = {}  # of jobs that are under way
+        self._kind_of: list[object] = []  # of jobs that are done, in the order of delivery
         self._error: Exception | None = None  # of the stream of jobs itself
         self._unprepared: Delivery | None = None  # a job that waits for those before it, to be delivered with its error
         self._upcoming = self._next_job()
@@ -319,8 +319,7 @@ class Run:
         if not worked.any():
             return (), True
         arrival, start, end = (np.array(column)[worked] for column in record.times)
-        kinds = np.array(self._kind_of)[worked]
-        expected = [self.expectations.of(int(kind)) for kind in kinds]
+        expected = [self.expectations.of(self._kind_of[place]) for place in np.flatnonzero(worked)]
         plain, full = (
             intervals_of_a_run(expected, counts[worked].astype(float), arrival - self.origin, extra)
             for extra in (0.0, overhead)

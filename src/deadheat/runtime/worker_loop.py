@@ -18,7 +18,6 @@ from deadheat.scheduling import (
     Ticket,
     Token,
     Unreadable,
-    UnreadableProgram,
     describe_error,
     messages,
 )
@@ -34,7 +33,7 @@ class WorkerLoop:
         self._stretch = None if emulation is None else emulation.start()
         self._valid = Ticket(-2, 0)
         self._voided = 0.0  # when older tickets became void
-        self._programs: dict[int, Program] = {}
+        self._programs: dict[int, Program | Unreadable] = {}
         self._chunks: dict[int, Any] = {}
         self._begun: Ticket | None = None
 
@@ -50,9 +49,8 @@ class WorkerLoop:
         """Do what a message asks for, and yield what comes of it."""
         match message:
             case messages.Install(job=job, program=program, chunks=numbers):
-                if isinstance(program, Unreadable):
-                    program = UnreadableProgram(program.error)
-                program.chunks = ChunkView(numbers, self._chunks)
+                if isinstance(program, Program):
+                    program.chunks = ChunkView(numbers, self._chunks)
                 self._programs[job] = program
             case messages.Store(chunks=chunks):
                 self._chunks |= chunks
@@ -66,10 +64,12 @@ class WorkerLoop:
     def _compute(self, message: messages.Compute) -> Iterator[TaskEvent]:
         program, ticket = self._programs[message.ticket.job], message.ticket
         token = Token(lambda: ticket < self._valid, max(ticket.iteration, 0))
-        if isinstance(message.state, Unreadable):
-            for task in () if token.purged else message.tasks:  # no matter where the message is old
-                yield self._failed(ticket, task, f"the worker cannot read the state ({message.state.error})")
-            return
+        for what, content in (("job", program), ("state", message.state)):
+            if isinstance(content, Unreadable):
+                for task in () if token.purged else message.tasks:  # no matter where the message is old
+                    yield self._failed(ticket, task, f"the worker cannot read the {what} ({content.error})")
+                return
+        assert isinstance(program, Program)
         first = self._begun != ticket
         if first:
             self._begun = ticket

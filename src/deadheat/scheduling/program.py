@@ -2,7 +2,7 @@
 
 import traceback
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,8 +11,7 @@ from deadheat.coding import Code
 from deadheat.model import CodeSpec
 
 __all__ = [
-    "ChunkView", "NumericProgram", "Program", "Purged", "Step", "Token", "Unreadable", "UnreadableProgram",
-    "describe_error",
+    "ChunkView", "NumericProgram", "Program", "Purged", "Step", "Token", "Unreadable", "describe_error",
 ]  # fmt: skip
 Step = Callable[[Any, Any, int], Any]
 
@@ -44,7 +43,7 @@ class Unreadable:
         self.error = f"{type(error).__name__}: {error}"
 
 
-class ChunkView(Mapping[int, Any]):
+class ChunkView:
     """A job's chunks by their place in the job, where a worker keeps them by number."""
 
     def __init__(self, numbers: tuple[int, ...], stored: Mapping[int, Any]) -> None:
@@ -52,9 +51,6 @@ class ChunkView(Mapping[int, Any]):
 
     def __getitem__(self, place: int) -> Any:
         return self._stored[self._numbers[place]]
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(range(len(self._numbers)))
 
     def __len__(self) -> int:
         return len(self._numbers)
@@ -77,7 +73,7 @@ class Program:
         step: Step | None = None, share: Callable[[Any], Any] | None = None,
     ) -> None:  # fmt: skip
         self.code, self.work, self.iterations, self.name = code, work, iterations, name
-        self.chunks: Sequence[Any] | Mapping[int, Any] = chunks
+        self.chunks: Any = chunks  # at a worker: a ChunkView
         self.step: Step = keep if step is None else step
         self._share = share
         self._critical, self._total, self._cost = code.critical, code.total, code.cost
@@ -132,16 +128,6 @@ class NumericProgram(Program):
 
     def decode(self, results: Mapping[int, Any]) -> Any:
         return self.code.decode(results)
-
-
-class UnreadableProgram(Program):
-    """Takes the place of a program that a worker cannot read: every task fails with the reason."""
-
-    def __init__(self, error: str) -> None:
-        self._error = error
-
-    def run(self, task: int, token: Token) -> Any:
-        raise RuntimeError(f"the worker cannot read the job ({self._error})")
 
 
 def describe_error(error: BaseException) -> str:

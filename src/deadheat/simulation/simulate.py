@@ -10,10 +10,10 @@ from deadheat.model import Array, Cluster, Overhead, Split, Stream, Timeline, Tr
 from deadheat.scheduling import Schedule, Static, kth, results, schedule_named
 from deadheat.simulation.arrivals import gaps
 from deadheat.simulation.batch import Batch
-from deadheat.simulation.between_tasks import follow
 from deadheat.simulation.condition import Condition
 from deadheat.simulation.iteration_times import all_needed, batches, exact, times_of
 from deadheat.simulation.lindley import starts
+from deadheat.simulation.purge_between_tasks import follow
 from deadheat.simulation.seeds import child, root
 from deadheat.simulation.timeline import timeline_of
 

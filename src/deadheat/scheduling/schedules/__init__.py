@@ -30,18 +30,13 @@ SCHEDULES: Registry[Schedule] = Registry(
 
 def register(name: str, schedule: Schedule) -> None:
     """Make a schedule known by name to simulations, the tuner, live runs and the command line."""
-    _must_be_schedule(schedule)
-    SCHEDULES.register(name, schedule)
+    SCHEDULES.register(name, schedule_named(schedule))
 
 
 def schedule_named(schedule: object, field: str = "schedule") -> Schedule:
     """The schedule of that name, or the one given. Raises BadInput that names the field."""
+    if isinstance(schedule, Schedule):
+        return schedule
     if isinstance(schedule, str):
         return SCHEDULES.find(schedule, field)
-    return _must_be_schedule(schedule, field)
-
-
-def _must_be_schedule(schedule: object, field: str = "schedule") -> Schedule:
-    if not isinstance(schedule, Schedule):
-        raise BadInput(field, schedule, "not a schedule", "give a name, or an instance of dh.schedules.Schedule")
-    return schedule
+    raise BadInput(field, schedule, "not a schedule", "give a name, or an instance of dh.schedules.Schedule")

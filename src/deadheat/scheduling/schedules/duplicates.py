@@ -5,9 +5,9 @@ from typing import ClassVar
 
 from deadheat.coding import placement
 from deadheat.model import Array
-from deadheat.scheduling.schedules.lockstep import lockstep
 from deadheat.scheduling.schedules.schedule import Draws, Progress, copy_of_slowest
 from deadheat.scheduling.schedules.static import Static
+from deadheat.scheduling.schedules.vectorised_events import lockstep
 
 
 @dataclass(frozen=True)

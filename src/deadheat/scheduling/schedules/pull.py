@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from deadheat.model import Array
-from deadheat.scheduling.schedules.lockstep import lockstep
 from deadheat.scheduling.schedules.schedule import Draws, Progress, Schedule
+from deadheat.scheduling.schedules.vectorised_events import lockstep
 
 
 @dataclass(frozen=True)

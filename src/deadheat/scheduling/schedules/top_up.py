@@ -9,8 +9,8 @@ import numpy as np
 from deadheat.coding import placement
 from deadheat.model import Array
 from deadheat.planning import apportion
-from deadheat.scheduling.schedules.lockstep import lockstep
 from deadheat.scheduling.schedules.schedule import Draws, Progress, Schedule, copy_of_slowest
+from deadheat.scheduling.schedules.vectorised_events import lockstep
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ and a round of exchanges needs one pass for the additions and one for each addit
 import numpy as np
 
 from deadheat.model import Array, Cluster, CodeSpec, IntArray, Split, Tasks, laws
-from deadheat.planning.ratio import caps
+from deadheat.planning.fixed_ratio import caps
 from deadheat.planning.split import split
 from deadheat.queueing import IterationLaw, counting
 
