@@ -45,31 +45,24 @@ class Options:
     memory: float = math.inf
 
     def __post_init__(self) -> None:
-        if self.cluster is not None and not isinstance(self.cluster, Cluster):
-            raise BadInput("cluster", self.cluster, "not a Cluster", "give dh.Cluster([...]), or workers=2")
-        if self.code is not None and not isinstance(self.code, Code):
-            raise BadInput("code", self.code, "not a code", "give one of dh.codes, such as dh.codes.cyclic(12, 2)")
-        if isinstance(self.engine, str) and self.engine not in ENGINES:
-            raise BadInput("engine", self.engine, "no such engine", nearest(self.engine, ENGINES))
-        if not isinstance(self.engine, (str, Engine)):
-            raise BadInput("engine", self.engine, "not an engine", 'give "local", "ray" or a dh.engines.Engine')
-        if self.emulate and not isinstance(self.engine, str):
-            raise BadInput("emulate", True, "an engine of your own has its workers", "give them emulations")
-        if self.emulate and self.cluster is None:
-            raise BadInput("emulate", True, "there is nothing to emulate", "give the cluster")
-        if self.quotas is not None and self.engine != "local":
-            raise BadInput("quotas", self.quotas, "only local workers can be limited", 'use engine="local"')
-        if self.address is not None and self.engine != "ray":
-            raise BadInput("address", self.address, "of no use without Ray", 'use engine="ray"')
-        if isinstance(self.memory, bool) or not isinstance(self.memory, (int, float)):
-            raise BadInput("memory", self.memory, "not a number", "give bytes, such as 1e9")
-        if not self.memory > 0:
-            raise BadInput("memory", self.memory, "no room for any chunk", "give bytes, above 0")
+        named, number = isinstance(self.engine, str), isinstance(self.memory, (int, float))
+        for field, refused, problem, remedy in (
+            ("cluster", not isinstance(self.cluster, Cluster | None), "not a Cluster", "give dh.Cluster([...])"),
+            ("code", not isinstance(self.code, Code | None), "not a code", "give one of dh.codes, such as cyclic(12, 2)"),
+            ("engine", named and self.engine not in ENGINES, "no such engine", nearest(str(self.engine), ENGINES)),
+            ("engine", not isinstance(self.engine, str | Engine), "not an engine", 'give "local", "ray" or an Engine'),
+            ("emulate", self.emulate and not named, "an engine of your own has its workers", "give them emulations"),
+            ("emulate", self.emulate and self.cluster is None, "there is nothing to emulate", "give the cluster"),
+            ("quotas", self.quotas and self.engine != "local", "only local workers can be limited", 'use engine="local"'),
+            ("address", self.address and self.engine != "ray", "of no use without Ray", 'use engine="ray"'),
+            ("memory", not number or isinstance(self.memory, bool), "not a number", "give bytes, such as 1e9"),
+            ("memory", number and not self.memory > 0, "no room for any chunk", "give bytes, above 0"),
+            ("policy", not isinstance(self.policy, str) and not callable(self.policy), "not a policy", "give a name"),
+        ):  # fmt: skip
+            if refused:
+                raise BadInput(field, getattr(self, field), problem, remedy)
         finite("gamma", self.gamma, "give a weight in 1/second, such as 1.0", least=0.0)
         whole("seed", self.seed, "give a number from 0 on", least=0)
-        if not isinstance(self.policy, str) and not callable(self.policy):
-            remedy = "give a name, or a function of cluster, spec and gamma"
-            raise BadInput("policy", self.policy, "not a policy", remedy)
         if self.work is not None:
             finite("work", self.work, "give units of work of a plain iteration, above 0", above=0.0)
         existing = None if isinstance(self.engine, str) else self.engine.workers

@@ -60,4 +60,7 @@ def replicate(
         if number == replications or (replications is None and enough):
             break
     p50, p95, p99 = (float(q) for q in np.mean(quantiles, axis=0))
-    return Replications(interval(delays), interval(services), p50, p95, p99, np.array(delays), number, jobs, taken)
+    return Replications(
+        interval(delays), interval(services), p50=p50, p95=p95, p99=p99, delays=np.array(delays), replications=number,
+        jobs=jobs, seed=taken,
+    )  # fmt: skip

@@ -28,4 +28,7 @@ def timeline_of(
     begins += begun[:, None]
     until = np.minimum(ends, lengths[:, None])
     until += begun[:, None]
-    return Timeline(np.repeat(job, sizes), np.repeat(iteration, sizes), workers, begins[real], until[real], done[real])
+    return Timeline(
+        job=np.repeat(job, sizes), iteration=np.repeat(iteration, sizes), worker=workers, begin=begins[real],
+        end=until[real], done=done[real],
+    )  # fmt: skip
