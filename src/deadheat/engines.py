@@ -4,5 +4,3 @@ from deadheat.runtime import Emulation, LocalEngine, RayEngine, emulations
 from deadheat.runtime.conformance import CHECKS as checks  # noqa: N811
 from deadheat.scheduling import Engine
 from deadheat.simulation import VirtualEngine
-
-__all__ = ["Emulation", "Engine", "LocalEngine", "RayEngine", "VirtualEngine", "checks", "emulations"]

@@ -1,5 +1,3 @@
 """Estimators in the manner of scikit-learn, fitted over workers. Needs the extra `sklearn`."""
 
 from deadheat.jobs.estimators import LinearRegressor, LogisticClassifier
-
-__all__ = ["LinearRegressor", "LogisticClassifier"]

@@ -6,9 +6,3 @@ from deadheat.queueing import (  # isort: skip
     Bound, Draw, Forecast, IterationLaw, draw, fluid_bound, forecast, genie_bound, iteration_law, kingman, lower_bound,
     mean_delay, pollaczek_khinchine, service_moments, would_be_used,
 )  # fmt: skip
-
-__all__ = [
-    "Bound", "Draw", "Forecast", "Interval", "IterationLaw", "Tasks", "assignment_moments", "draw", "fluid_bound",
-    "forecast", "genie_bound", "interval", "iteration_law", "kingman", "lower_bound", "mean_delay",
-    "pollaczek_khinchine", "service_moments", "would_be_used",
-]  # fmt: skip

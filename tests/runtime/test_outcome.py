@@ -45,7 +45,7 @@ def test_an_outcome_compares_forecast_and_measurement(done: Run) -> None:
     assert (outcome.jobs, outcome.failed, outcome.iterations) == (6, 0, 72)
     assert outcome.seconds == pytest.approx(done.trace.end.max())
     assert outcome.exact
-    assert not outcome.emulated
+    assert not outcome.emulation
     assert [row.what for row in outcome.compared] == ["iteration", "service", "delay"]
     iteration, service, delay = outcome.compared
     expected = expected_iteration(PAIR, SMALL, SPEC, split, 1.0, Static())
@@ -105,7 +105,7 @@ def test_overhead_is_latency_beyond_what_was_declared() -> None:
 def test_a_real_run_has_overhead() -> None:
     cluster = dh.Cluster.from_columns([0.002, 0.004], [0.001, 0.002], 0.001)
     outcome = run(descent(12, 15), cluster, emulate=True, adapt=False, seed=1).wait().outcome
-    assert outcome.emulated
+    assert outcome.emulation
     assert outcome.overhead >= outcome.at_master > 0
     iteration = outcome.compared[0]
     assert iteration.with_overhead.mean == pytest.approx(iteration.forecast.mean + outcome.overhead, rel=0.01)

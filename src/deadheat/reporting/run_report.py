@@ -58,7 +58,8 @@ def run_json(outcome: Outcome, about: dict[str, Any]) -> dict[str, Any]:
         for row in outcome.compared
     }  # fmt: skip
     return about | {
-        **{name: getattr(outcome, name) for name in ("jobs", "failed", "iterations", "seconds", "emulated")},
+        **{name: getattr(outcome, name) for name in ("jobs", "failed", "iterations", "seconds")},
+        "emulated": bool(outcome.emulation),
         "compared": compared,
         "forecast_exact": outcome.exact,
         "overhead": {"per_iteration": outcome.overhead, "at_master": outcome.at_master},
@@ -84,7 +85,7 @@ def measured_json(measured: Measured) -> dict[str, Any]:
 def remarks(outcome: Outcome) -> list[str]:
     """What should be said beside the tables."""
     sentences = []
-    if outcome.emulated:
+    if outcome.emulation:
         sentences.append(f"The workers are emulated: real processes, but {outcome.emulation}.")
     if outcome.compared:
         law = "from the exact law" if outcome.exact else "from the same master on sampled time"

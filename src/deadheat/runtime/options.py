@@ -48,12 +48,12 @@ class Options:
         named, number = isinstance(self.engine, str), isinstance(self.memory, (int, float))
         for field, refused, problem, remedy in (
             ("cluster", not isinstance(self.cluster, Cluster | None), "not a Cluster", "give dh.Cluster([...])"),
-            ("code", not isinstance(self.code, Code | None), "not a code", "give one of dh.codes, such as cyclic(12, 2)"),
+            ("code", not isinstance(self.code, Code | None), "not a code", "give one of dh.codes: cyclic(12, 2), say"),
             ("engine", named and self.engine not in ENGINES, "no such engine", nearest(str(self.engine), ENGINES)),
             ("engine", not isinstance(self.engine, str | Engine), "not an engine", 'give "local", "ray" or an Engine'),
             ("emulate", self.emulate and not named, "an engine of your own has its workers", "give them emulations"),
             ("emulate", self.emulate and self.cluster is None, "there is nothing to emulate", "give the cluster"),
-            ("quotas", self.quotas and self.engine != "local", "only local workers can be limited", 'use engine="local"'),
+            ("quotas", self.quotas and self.engine != "local", "only local workers have them", 'use engine="local"'),
             ("address", self.address and self.engine != "ray", "of no use without Ray", 'use engine="ray"'),
             ("memory", not number or isinstance(self.memory, bool), "not a number", "give bytes, such as 1e9"),
             ("memory", number and not self.memory > 0, "no room for any chunk", "give bytes, above 0"),

@@ -75,11 +75,6 @@ class Outcome:
     exact: bool
     emulation: str
 
-    @property
-    def emulated(self) -> bool:
-        """Whether the workers' speeds were made, not found."""
-        return bool(self.emulation)
-
 
 def overhead_of(record: Record, comm: Array) -> tuple[float, float]:
     """Seconds per iteration besides the workers' time: in all, and of that at the master.

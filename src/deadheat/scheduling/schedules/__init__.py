@@ -30,7 +30,9 @@ SCHEDULES: Registry[Schedule] = Registry(
 
 def register(name: str, schedule: Schedule) -> None:
     """Make a schedule known by name to simulations, the tuner, live runs and the command line."""
-    SCHEDULES.register(name, schedule_named(schedule))
+    if not isinstance(schedule, Schedule):
+        raise BadInput("schedule", schedule, "not a schedule", "give an instance of dh.schedules.Schedule")
+    SCHEDULES.register(name, schedule)
 
 
 def schedule_named(schedule: object, field: str = "schedule") -> Schedule:
