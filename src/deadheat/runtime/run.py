@@ -151,8 +151,8 @@ class Run:
             self.cluster, options.named_policy, options.gamma, options.named_schedule, options.seed
         )
         self.origin = self.driver.engine.now()
-        known = [self.origin + time for time in arrivals] if isinstance(arrivals, Sequence) else None
-        self.eta = Eta(self.count, known)
+        times = [self.origin + time for time in arrivals] if isinstance(arrivals, Sequence) else None
+        self.eta = Eta(self.count, times)
         self.driver.listeners.append(self.eta)
         self._first: Program | None = first
 
