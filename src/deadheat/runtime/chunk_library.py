@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 
-PLAIN = (int, float, complex, str, bytes, bool, type(None))
+SAMPLES = 256  # numbers of an array that are compared; parts of a list that are looked at
 
 
 class ChunkLibrary:
     """Numbers the chunks of jobs. Two jobs whose chunks lie in the same memory get the same number.
 
-    That is safe because data must not change while its job is under way; a number is given up with its last job.
+    Data must not change while its job is under way; a number is given up with its last job.
     """
 
     def __init__(self) -> None:
@@ -49,10 +49,14 @@ class ChunkLibrary:
         return self._chunks[number][1]
 
 
-def memory_key(chunk: Any) -> object:
-    """What is equal for two chunks that are the same memory: where an array lies, or which object it is."""
-    if type(chunk) is np.ndarray:
-        return chunk.__array_interface__["data"][0], chunk.shape, chunk.strides, chunk.dtype
-    if type(chunk) in (tuple, list):
-        return type(chunk), *map(memory_key, chunk)
-    return (type(chunk), repr(chunk)) if type(chunk) in PLAIN else id(chunk)
+def memory_key(chunk: Any, depth: int = 3) -> object:
+    """What is equal for two chunks that are the same memory: where an array lies, or which object it is.
+
+    Some samples of an array are part of it: a buffer that is filled anew for every job is not shared.
+    """
+    if type(chunk) is np.ndarray and not chunk.dtype.hasobject:
+        samples = chunk.flat[:: max(chunk.size // SAMPLES, 1)].tobytes()
+        return chunk.__array_interface__["data"][0], chunk.shape, chunk.strides, chunk.dtype, samples
+    if type(chunk) in (tuple, list) and depth and len(chunk) <= SAMPLES:
+        return type(chunk), *(memory_key(part, depth - 1) for part in chunk)
+    return id(chunk)

@@ -15,19 +15,10 @@ from deadheat.errors import DeadheatError
 from deadheat.runtime.checkpoint import Checkpoints, Saved
 from deadheat.runtime.chunk_library import ChunkLibrary
 from deadheat.runtime.job import Converged
-from deadheat.scheduling import (
-    PATIENCE,
-    ROUNDS,
-    Command,
-    Engine,
-    Event,
-    Master,
-    Program,
-    Sample,
-    Ticket,
-    describe_error,
-    messages,
-)
+
+from deadheat.scheduling import (  # isort: skip
+    PATIENCE, ROUNDS, Command, Engine, Event, Master, Program, Sample, Ticket, describe_error, messages,
+)  # fmt: skip
 
 PROBE = -1  # the number of the job that is a probe
 
@@ -110,10 +101,10 @@ class Driver:
         self, program: Program, state: Any, *, arrived: float | None = None, iteration: int = 0, over: bool = False
     ) -> int:
         """Take a job, which arrived now or before; its number. iteration, over: where a checkpoint left it."""
+        chunks, now = self._library.take(program.chunks), self.engine.now()
         job, self._next = self._next, self._next + 1
-        now = self.engine.now()
         arrived = now if arrived is None else arrived
-        self._jobs[job] = ActiveJob(program, state, iteration, arrived, self._library.take(program.chunks), over=over)
+        self._jobs[job] = ActiveJob(program, state, iteration, arrived, chunks, over=over)
         self._library.release(self._held)
         self._held = ()
         if over or iteration >= program.iterations:
@@ -149,8 +140,7 @@ class Driver:
             for event in self.engine.wait(left):
                 self.act(event)
         if not self.master.alive:
-            rest = "is there room for them (CPUs, GPUs, memory), and can they start?"
-            raise NobodyCame(f"no worker came within {patience:g} s: {rest}")
+            raise NobodyCame(f"no worker came within {patience:g} s: is there room (CPUs, GPUs), and can they start?")
         return len(self.master.alive)
 
     def __len__(self) -> int:
@@ -159,8 +149,7 @@ class Driver:
     def turn(self, timeout: float | None) -> list[Delivery]:
         """Wait for events, at most so long, and act on them; the jobs that are delivered."""
         if self.engine.exhausted:
-            left = f"{len(self._jobs)} jobs are not done"
-            raise NoWorkers(f"all workers are gone, after they were replaced several times; {left}")
+            raise NoWorkers(f"all workers are gone, though replaced several times; {len(self._jobs)} jobs are not done")
         if self._delivered:
             timeout = 0.0  # somebody waits for these
         deadline = self.master.deadline
@@ -273,7 +262,7 @@ class Driver:
         if self.checkpoints is not None and (job.over or self.checkpoints.due(job.iteration)):
             try:
                 self.checkpoints.save(ticket.job, Saved(signature(program), job.iteration, job.state, job.over))
-            except (pickle.PicklingError, TypeError, AttributeError) as error:
+            except (pickle.PicklingError, TypeError, AttributeError, ValueError, RecursionError, OSError) as error:
                 why = f"its state cannot be saved: {describe_error(error)}"
                 return messages.Refused(ticket, self.engine.now(), hopeless=why)
         return messages.Resolved(ticket, self.engine.now(), converged)

@@ -36,7 +36,7 @@ class EventLog:
 
     def __init__(self, path: Path, options: Options) -> None:
         try:
-            self._file = path.open("w", encoding="utf-8")
+            self._file = path.open("w", encoding="utf-8", buffering=1)
         except OSError as error:
             raise BadInput("events", str(path), error.strerror or "cannot be written", "name another file") from None
         self._codes: dict[bytes, int] = {}  # by the digest of their pickles

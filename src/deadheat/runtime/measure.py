@@ -69,7 +69,6 @@ def measure(
     names = options.declared.names
     measured = {names[w]: sample for w, sample in sorted(samples.items()) if len(sample.work) > 1}
     if not measured:
-        remedy = "measure longer, or cut the data into smaller chunks"
-        why = next((sample.error for sample in samples.values() if sample.error), remedy)
+        why = next((sample.error for sample in samples.values() if sample.error), "measure longer, or cut finer chunks")
         raise NothingMeasured(f"no worker finished two tasks within {seconds:g} s: {why}")
     return Measured(measured, [name for name in names if name not in measured])

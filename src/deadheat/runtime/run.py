@@ -59,7 +59,8 @@ def run(
 ) -> Run:
     """Run jobs in order on real workers, and yield their deliveries.
 
-    job: one, or any iterable of them; a job is prepared when its turn is near and forgotten when it is delivered.
+    job: one, or any iterable of them; a job is prepared when its turn is near and forgotten when it is delivered. A
+    generator is asked for one job ahead of the one at work: it must not wait for a delivery.
     cluster: what is known of the workers; where nothing is, a short probe measures them.
     code: none by default, with a task for each chunk; or an iterable, one for each job.
     engine: "local" (processes), "ray", or an engine of your own.
@@ -159,10 +160,9 @@ class Run:
     def __iter__(self) -> Iterator[Delivery]:
         """Yield deliveries in order; workers that were started for this run are ended after the last."""
         try:
-            while len(self.driver) or self._upcoming is not None or self._unprepared is not None:
+            while len(self.driver) or self._unprepared is not None or self._fetched() is not None:
                 if self.closed:
-                    done = len(self.record.delivered) + self.record.failed
-                    raise EndedEarly(f"the run was ended after {done} jobs: begin another one for the rest")
+                    raise EndedEarly(f"the run was ended after {len(self.deliveries)} jobs: begin another for the rest")
                 for delivery in [*self.driver.turn(self._feed()), *self._failed()]:
                     self._take(delivery)
                     yield delivery
@@ -182,28 +182,37 @@ class Run:
             return job, code, at
         return None
 
+    def _fetched(self) -> tuple[Workable, Code | None, float] | None:
+        """The job that is next, taken from the stream when it is needed; an error of the stream itself comes last."""
+        if self._upcoming is None and self._error is None:
+            try:
+                self._upcoming = self._next_job()
+            except Exception as error:  # the jobs that are under way are finished first
+                self._error = error
+        return self._upcoming
+
     def _feed(self) -> float | None:
         """Prepare and submit jobs that have arrived, while their turn is near; the seconds until the next.
 
         A job that cannot be prepared is delivered with its error, after those before it.
         """
-        while self._upcoming is not None and self._unprepared is None and len(self.driver) < NEAR:
+        while self._unprepared is None and len(self.driver) < NEAR and self._fetched() is not None:
+            assert self._upcoming is not None
             job, code, after = self._upcoming
             at = self.origin + after
             if (pause := at - self.driver.engine.now()) > 0:
                 return pause
+            self._upcoming = None
             try:
-                self._submit(job, code, at)
+                prepared = self._prepared(job, code)
             except Exception as error:
                 if not self.driver.submitted:
                     raise  # the first job: what cannot be meant is said before any work
                 why = str(error) if isinstance(error, DeadheatError) else describe_error(error)
                 number, name = self.driver.skip(), getattr(job, "name", "")
                 self._unprepared = Delivery(number, name, None, 0, arrived=at, started=at, delivered=at, error=why)
-            try:
-                self._upcoming = self._next_job()
-            except Exception as error:  # the jobs that are under way are finished first
-                self._upcoming, self._error = None, error
+            else:
+                self._submit(*prepared, at)
         return 0.0 if self._unprepared is not None and not len(self.driver) else None
 
     def _failed(self) -> list[Delivery]:
@@ -215,14 +224,16 @@ class Run:
         self.eta.over += 1
         return [delivery]
 
-    def _submit(self, job: Workable, code: Code | None, at: float) -> None:
-        program = self._first or self.options.program(job, code)
-        self._first = None
-        state, iteration, over = job.start, 0, False
+    def _prepared(self, job: Workable, code: Code | None) -> tuple[Program, Any, int, bool]:
+        """A job's program, with the state, the iteration and whether it was over where a checkpoint left it."""
+        program, self._first = self._first or self.options.program(job, code), None
         if self.checkpoints is not None:
             saved = self.checkpoints.load(self.driver.submitted, signature(program))
             if saved is not None:
-                state, iteration, over = saved.state, saved.iteration, saved.over
+                return program, saved.state, saved.iteration, saved.over
+        return program, job.start, 0, False
+
+    def _submit(self, program: Program, state: Any, iteration: int, over: bool, at: float) -> None:
         number = self.driver.submitted
         self._kinds[number] = self.expectations.kind(program)
         if over or iteration >= program.iterations:

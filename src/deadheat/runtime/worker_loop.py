@@ -10,17 +10,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from deadheat.runtime.emulation import Emulation
-from deadheat.scheduling import (
-    ChunkView,
-    Message,
-    Program,
-    Purged,
-    Ticket,
-    Token,
-    Unreadable,
-    describe_error,
-    messages,
-)
+
+from deadheat.scheduling import (  # isort: skip
+    ChunkView, Message, Program, Purged, Ticket, Token, Unreadable, describe_error, messages,
+)  # fmt: skip
 
 TaskEvent = messages.Finished | messages.Stopped | messages.Failed  # the master's side puts its own clock into `at`
 

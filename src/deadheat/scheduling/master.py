@@ -88,8 +88,8 @@ class Master:
                 return self._welcome(worker, event.at)
             case messages.Lost(worker=worker):
                 return self._lost(worker, event.at)
-            case messages.Failed():
-                return self._failed(event)
+            case messages.Failed(worker=worker):
+                return self._returned(worker, event.at) + self._failed(event)
             case messages.Tick(at=at):
                 return self._tick(at)
             case _:
@@ -138,7 +138,9 @@ class Master:
         self._errors, self._discarded, self._asked, self._heard = {}, {}, {}, {}
         if self._adapt and ticket.iteration % EXPLORED == EXPLORED - 1:
             opening |= _copies(workers, opening)
-        commands = [self._assign(worker, tasks, at) for worker, tasks in opening.items()]
+        commands = [self._assign(worker, tuple(map(int, tasks)), at) for worker, tasks in opening.items()]
+        if workers and not commands:
+            commands = self._repair(at)
         idle = tuple(sorted((busy & self.alive) - set(opening)))
         return ([messages.Purge(before, idle)] if before is not None and idle else []) + commands
 
@@ -231,7 +233,10 @@ class Master:
         """What the schedule has for a worker; and where nobody has anything left, what is missing."""
         if worker not in self._progress.left:
             return []
-        tasks = tuple(t for t in self._schedule.more(worker, self._progress) if t not in self._progress.done)
+        try:
+            tasks = tuple(t for t in self._schedule.more(worker, self._progress) if t not in self._progress.done)
+        except Exception as error:  # of the user's schedule
+            return self._give_up(f"its schedule failed: {type(error).__name__}: {error}", at)
         if tasks:
             return [self._assign(worker, tasks, at)]
         return [] if any(self._progress.left.values()) else self._repair(at)

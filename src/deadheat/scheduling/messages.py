@@ -10,12 +10,6 @@ from typing import Any, NamedTuple
 from deadheat.coding import Code
 from deadheat.model import CodeSpec
 
-__all__ = [
-    "Abandon", "Arrived", "Assign", "Cancel", "Command", "Compute", "Deliver", "Dismiss", "Event", "Failed", "Finished",
-    "Forget", "Install", "Joined", "Lost", "Message", "Purge", "Refused", "Resolve", "Resolved", "Stopped", "Store",
-    "Tick", "Ticket",
-]  # fmt: skip
-
 
 class Value:
     """A message that travels as its class and its fields: several times faster than what dataclasses do by default."""

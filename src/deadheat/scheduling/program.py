@@ -10,9 +10,6 @@ import numpy as np
 from deadheat.coding import Code
 from deadheat.model import CodeSpec
 
-__all__ = [
-    "ChunkView", "NumericProgram", "Program", "Purged", "Step", "Token", "Unreadable", "describe_error",
-]  # fmt: skip
 Step = Callable[[Any, Any, int], Any]
 
 

@@ -3,6 +3,7 @@
 An arena belongs to one writer and is filled anew when its owner says so: what was in it is void then.
 """
 
+import os
 from contextlib import suppress
 from multiprocessing.shared_memory import SharedMemory
 from typing import Any
@@ -19,7 +20,16 @@ Packed = tuple[str, Any, Any]  # "array", type, bytes; "object", pickle, buffers
 
 
 class Segment(SharedMemory):
-    """Shared memory that does not complain when it goes while an array still looks into it."""
+    """Shared memory that does not complain when it goes while an array still looks into it.
+
+    Its descriptor is closed at once: the mapping does not need it, and goes with the last array.
+    """
+
+    def __init__(self, name: str | None = None, create: bool = False, size: int = 0) -> None:
+        super().__init__(name, create, size)
+        if self._fd >= 0:  # type: ignore[has-type]
+            os.close(self._fd)  # type: ignore[has-type]
+            self._fd = -1
 
     def __del__(self) -> None:
         with suppress(BufferError, OSError):
@@ -62,7 +72,7 @@ class Arena:
 
     def unlink(self) -> None:
         """Take the names away, from any thread: the memory goes when the last process lets go of it."""
-        for segment in (*self._full, *([self._segment] if self._segment else [])):
+        for segment in filter(None, (*self._full, self._segment)):
             with suppress(FileNotFoundError):
                 segment.unlink()
 
@@ -89,11 +99,7 @@ class ArenaReader:
     def close(self, unlink: bool = False) -> None:
         """Let go of all; unlink: their writers are gone, so the memory must be released from here."""
         for segment in self._segments.values():
-            if unlink:
-                with suppress(FileNotFoundError):
-                    segment.unlink()
-            with suppress(BufferError):  # an array still looks into it: it goes with the process
-                segment.close()
+            _drop(segment, unlink)
         self._segments.clear()
 
 
@@ -118,8 +124,9 @@ def unpack(packed: Packed, reader: ArenaReader) -> Any:
     return decode(Encoded(head, buffers))
 
 
-def _drop(segment: Segment) -> None:
+def _drop(segment: Segment, unlink: bool = True) -> None:
     with suppress(FileNotFoundError):
-        segment.unlink()
-    with suppress(BufferError):
+        if unlink:
+            segment.unlink()
+    with suppress(BufferError):  # an array still looks into it: it goes with the array
         segment.close()
