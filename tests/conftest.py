@@ -15,7 +15,8 @@ import pytest
 from hypothesis import settings
 from scipy import stats
 
-from deadheat.model import Cluster, Worker
+from deadheat.coding import FAMILIES
+from deadheat.model import Cluster, Worker, laws
 from deadheat.model.laws import (
     Deterministic,
     Empirical,
@@ -28,6 +29,8 @@ from deadheat.model.laws import (
     Weibull,
     as_law,
 )
+from deadheat.planning import POLICIES
+from deadheat.scheduling import SCHEDULES
 
 settings.register_profile("deadheat", derandomize=True, deadline=None, max_examples=60, database=None)
 settings.load_profile("deadheat")
@@ -62,6 +65,17 @@ def trio(law: Law) -> Cluster:
     return Cluster(
         [Worker.of(law, 0.3), Worker.of(law.scaled(1.7), 0.1), Worker.of(law.scaled(0.6), 0.9)],
     )
+
+
+@pytest.fixture(autouse=True)
+def registries() -> Iterator[None]:
+    """What a test registers is known to that test only."""
+    every: list[Any] = [laws.FAMILIES, POLICIES, SCHEDULES, FAMILIES]
+    before = [dict(registry._things) for registry in every]
+    yield
+    for registry, things in zip(every, before, strict=True):
+        registry._things.clear()
+        registry._things.update(things)
 
 
 @pytest.fixture(scope="session")

@@ -89,7 +89,8 @@ def run(
         address=address, memory=memory,
     )  # fmt: skip
     codes = None if same or not isinstance(code, Iterable) else _matching("code", code, jobs)
-    times = None if arrivals is None else _matching("arrivals", arrivals, jobs)
+    times = arrivals.tolist() if isinstance(arrivals, np.ndarray) else arrivals
+    times = None if times is None else _matching("arrivals", times, jobs)
     if isinstance(jobs, Sequence):
         if not jobs:
             raise BadInput("job", job, "nothing to run", "give a Job")

@@ -1,6 +1,6 @@
 """A plan: all that can be said of a scenario before anything runs, computed once."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from deadheat.coding import placement
 from deadheat.errors import BadInput
@@ -105,8 +105,9 @@ def split_of(
     shares = ratio if ratio is not None else scenario.ratio if policy is None else None
     if shares is not None:
         return in_ratio(scenario.cluster, scenario.spec, shares, weight)
-    chosen = POLICIES.find(scenario.policy if policy is None else policy, None if policy is None else "policy")
-    return chosen(scenario.cluster, scenario.spec, weight)
+    name = scenario.policy if policy is None else policy
+    split = POLICIES.find(name, None if policy is None else "policy")(scenario.cluster, scenario.spec, weight)
+    return replace(split, policy=name) if split.policy == "given" else split
 
 
 def _holds(scenario: Scenario, split: Split) -> list[float] | None:
