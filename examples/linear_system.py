@@ -1,6 +1,6 @@
 """Conjugate gradients on a sparse system of 10,000 unknowns, by coded products.
 
-34 iterations; the residual is 8e-11 of the right side
+35 iterations; the residual is 8e-11 of the right side
 """
 
 import numpy as np

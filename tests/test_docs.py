@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-GUIDES = ("chunks", "codes", "extend", "jobs", "plan", "run")
+GUIDES = ("chunks", "codes", "extend", "faults", "jobs", "plan", "run")
 
 
 PAGES = ["README.md", "docs/tutorial.md", *(f"docs/guides/{name}.md" for name in GUIDES)]

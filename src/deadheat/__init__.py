@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from deadheat import engines, theory
 from deadheat.coding import codes
-from deadheat.errors import BadInput, DeadheatError
+from deadheat.errors import BadInput, DeadheatError, NotConverged
 from deadheat.model import Cluster, CodeSpec, Scenario, Search, Split, Stream, Switching, Trace, Worker, Workload, laws
 from deadheat.planning import choose, fastest, mismatch, policies, split, uniform
 from deadheat.queueing import forecast, lower_bound
@@ -31,7 +31,7 @@ __version__ = "0.1.0"
 LAZY = ("jobs", "sklearn", "torch")  # modules that are imported when they are asked for; the latter two need extras
 
 __all__ = [
-    "BadInput", "Cluster", "CodeSpec", "Converged", "DeadheatError", "Job", "JobFailed", "Pool",
+    "BadInput", "Cluster", "CodeSpec", "Converged", "DeadheatError", "Job", "JobFailed", "NotConverged", "Pool",
     "Scenario", "Scheme", "Search", "Split", "Stream", "Switching", "Trace", "Worker", "Workload", "choose", "codes",
     "compare", "engines", "fastest", "forecast", "jobs", "laws", "lower_bound", "measure", "mismatch", "plan",
     "policies", "run", "schedules", "simulate", "sklearn", "split", "theory", "torch", "tune", "uniform",

@@ -1,6 +1,8 @@
 """Errors: each one that deadheat raises is a DeadheatError; bad input is also a ValueError."""
 
+import copyreg
 import difflib
+import pickle
 from collections.abc import Callable, Iterable
 from math import floor, inf, isfinite
 
@@ -8,7 +10,15 @@ import numpy as np
 
 
 class DeadheatError(Exception):
-    """The base of all errors that deadheat raises itself."""
+    """The base of all errors that deadheat raises itself; its message is one line that any terminal can show."""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(printable(message))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Made again without its __init__, whose arguments are not the message; so it is sent to other processes."""
+        attributes = {name: _portable(value) for name, value in vars(self).items()}
+        return copyreg.__newobj__, (type(self), *self.args), attributes  # type: ignore[attr-defined]
 
 
 class BadInput(DeadheatError, ValueError):
@@ -18,23 +28,22 @@ class BadInput(DeadheatError, ValueError):
         super().__init__(f"{field} = {_short(value)}: {problem}; {remedy}")
         self.field, self.value, self.problem, self.remedy = field, value, problem, remedy
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.field, self.value, self.problem, self.remedy)
-
     def within(self, place: str) -> "BadInput":
         """The same error with a longer field: 'mean' becomes 'workers[2].mean'."""
         return BadInput(f"{place}.{self.field}", self.value, self.problem, self.remedy)
 
 
 class NoConvergence(DeadheatError):
-    """A solver that did not reach its tolerance; carries the numbers."""
+    """A solver that did not reach its tolerance and is given up; carries the numbers."""
 
-    def __init__(self, what: str, steps: int, residual: float) -> None:
-        super().__init__(f"{what} did not converge in {steps} steps (residual {residual:.3g})")
-        self.what, self.steps, self.residual = what, steps, residual
+    def __init__(self, what: str, steps: int, residual: float, remedy: str = "") -> None:
+        advice = f"; {remedy}" if remedy else ""
+        super().__init__(f"{what} did not converge in {steps} steps (residual {residual:.3g}){advice}")
+        self.what, self.steps, self.residual, self.remedy = what, steps, residual, remedy
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.what, self.steps, self.residual)
+
+class NotConverged(UserWarning):
+    """A job used up its iterations before it reached its tolerance; it is delivered as far as it came."""
 
 
 def finite(
@@ -82,6 +91,26 @@ def nearest(word: str, names: Iterable[str]) -> str:
     return f"did you mean '{close[0]}'?" if close else "known: " + ", ".join(ordered)
 
 
+def printable(text: str) -> str:
+    """The text in one line, with every control character written as Python writes it in a string."""
+    if text.isprintable():
+        return text
+    words = " ".join(text.split())
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in words)
+
+
 def _short(value: object) -> str:
-    text = repr(value.item() if isinstance(value, np.generic) else value).replace("\n", " ")
+    try:
+        text = repr(value.item() if isinstance(value, np.generic) else value).replace("\n", " ")
+    except Exception:  # of a class of the user's: the error to be told is another one
+        text = f"<{type(value).__name__}>"
     return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _portable(value: object) -> object:
+    """The value itself, or in words where it cannot be pickled."""
+    try:
+        pickle.dumps(value)
+    except Exception:  # pickle raises nearly anything
+        return _short(value)
+    return value

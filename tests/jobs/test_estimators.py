@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from multiprocessing import Pipe, get_context
+
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -66,6 +69,42 @@ def test_a_code_and_another_step_change_nothing() -> None:
     slow = LinearRegressor(l2=0.1, tolerance=1e-8, workers=2, step="descent", rate=0.5, iterations=500).fit(x, y)
     assert np.abs(coded.coef_ - plain.coef_).max() < 1e-6
     assert np.abs(slow.coef_ - plain.coef_).max() < 1e-6
+
+
+def test_a_fit_that_did_not_converge_warns_as_those_of_scikit_learn_do() -> None:
+    x, y = table()
+    with pytest.warns(ConvergenceWarning, match=r"LinearRegressor did not converge in 2 iterations.*increase") as said:
+        fit = LinearRegressor(iterations=2, workers=2).fit(x, y)
+    assert [warning.category for warning in said] == [ConvergenceWarning]  # and no other of our own
+    assert said[0].filename == __file__
+    assert (fit.converged_, fit.n_iter_) == (False, 2)
+    with pytest.warns(ConvergenceWarning, match="LogisticClassifier"):
+        assert not LogisticClassifier(iterations=2, workers=2).fit(x, labels(3)).converged_
+
+
+def test_a_fit_that_converged_says_so_without_a_word() -> None:
+    x, y = table()
+    assert LinearRegressor(workers=2).fit(x, y).converged_
+    endless = LinearRegressor(tolerance=0.0, iterations=3, workers=2).fit(x, y)  # as many iterations as asked for
+    assert (endless.converged_, endless.n_iter_) == (False, 3)
+
+
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_a_forked_process_fits_with_workers_of_its_own() -> None:
+    x, y = table()
+    mine = LinearRegressor(workers=2).fit(x, y)
+    reader, writer = Pipe(duplex=False)
+
+    def fit_again() -> None:
+        writer.send(LinearRegressor(workers=2).fit(x, y).coef_)
+
+    child = get_context("fork").Process(target=fit_again)
+    child.start()
+    assert reader.poll(60)
+    assert np.abs(reader.recv() - mine.coef_).max() < 1e-9
+    child.join(30)
+    assert child.exitcode == 0
+    assert np.abs(LinearRegressor(workers=2).fit(x, y).coef_ - mine.coef_).max() < 1e-9
 
 
 def test_in_a_pipeline() -> None:

@@ -22,7 +22,7 @@ from deadheat.jobs.optimizers import Adam, Descent, Lbfgs, step_named
 from deadheat.jobs.regression import Fit, least_squares, logistic, softmax, weights_of
 from deadheat.jobs.sources import Arrays, Chunk, NpyFiles, ParquetFile, Rows, arrays, cut, source_of
 from deadheat.model import AnyArray as Array
-from deadheat.runtime import Job, run
+from deadheat.runtime import Converged, Job, run
 from deadheat.scheduling import Token
 
 TWO = dh.Cluster.from_columns([1e-3] * 2, 1e-4)
@@ -187,6 +187,19 @@ def test_a_fit_ends_when_the_gradient_is_small_enough() -> None:
     assert done.iterations < 50
     assert done.state.slope <= 1e-4
     assert np.isfinite(done.state.loss)
+
+
+def test_a_fit_says_that_it_converges_and_with_what_gradient() -> None:
+    source = arrays(*table())
+    job = least_squares(source, tolerance=1e-4)
+    assert job.converges
+    assert not least_squares(source, tolerance=0.0).converges  # all iterations are wanted
+    assert not least_squares(source, step="adam", sample=0.5).converges  # a sample's gradient tells little
+    state: Any = job.start
+    while not isinstance(state, Converged):
+        parts = [job.compute(state.weights, chunk, Token(lambda: False)) for chunk in job.chunks]
+        state = job.step(state, np.sum(parts, axis=0), 0)
+    assert state.why == f"the largest element of the gradient is {state.state.slope:.2g}"
 
 
 def test_a_rate_that_is_too_large_is_said() -> None:

@@ -113,3 +113,8 @@ def test_it_takes_no_code() -> None:
     job = Rollouts(noisy, 0.0, lambda s, samples, i: s, iterations=1, critical=2, total=3)
     with pytest.raises(dh.BadInput, match="need none"):
         dh.run(job, workers=1, code=dh.codes.uncoded(3))
+
+
+def test_a_job_of_samples_may_converge() -> None:
+    assert program_of(noisy, converges=True).converges
+    assert not program_of(noisy).converges

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -196,6 +196,22 @@ def test_what_solvers_refuse() -> None:
         ridge(np.ones((4, 2)), np.ones(4), 0.0)
     with pytest.raises(dh.BadInput, match="y = "):
         ridge(np.ones((4, 2)), np.ones(3), 1.0)
+    with pytest.raises(dh.BadInput, match=r"links = -1\.0.*negative"):
+        pagerank(-np.eye(3))
+    wrong: Any
+    for wrong in (0.0, -1.0, math.nan, "small"):
+        for make in (
+            power_iteration,
+            partial(jacobi, right=np.ones(3)),
+            partial(conjugate_gradients, right=np.ones(3)),
+        ):
+            with pytest.raises(dh.BadInput, match="tolerance"):
+                make(np.eye(3), tolerance=wrong)
+        with pytest.raises(dh.BadInput, match="tolerance"):
+            ridge(np.eye(3), np.ones(3), 1.0, tolerance=wrong)
+    for bad in ("abc", [[1.0], [2.0, 3.0]], None):
+        with pytest.raises(dh.BadInput, match="right"):
+            jacobi(np.eye(3), bad)  # type: ignore[arg-type]
     with pytest.raises(dh.BadInput, match="linear code"):
         jacobi(np.eye(3), np.ones(3)).program(dh.codes.cyclic(3, 1), math.inf)
     with pytest.raises(dh.BadInput, match="blocks of 3 rows"):

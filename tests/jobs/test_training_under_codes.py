@@ -15,8 +15,10 @@ from torch import nn
 from torch.utils.data import Dataset
 
 import deadheat as dh
+from deadheat.coding import Code
 from deadheat.jobs import in_series
 from deadheat.model import AnyArray as Array
+from deadheat.scheduling import Token
 from deadheat.torch import Trained, Training, flat
 
 
@@ -132,3 +134,47 @@ def test_nobody_is_dismissed_while_it_imports_torch(trainings: Deaths) -> None:
     """It takes a worker seconds to read such a job for the first time."""
     assert len(trainings.killed) == len(KILLED)
     assert trainings.dismissed == []
+
+
+def converged() -> Training:
+    """A line at its least squares: the gradients of the chunks are large, and their sum is nearly zero."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(240, 6)).astype(np.float32)
+    y = (x.sum(axis=1, keepdims=True) + rng.normal(size=(240, 1))).astype(np.float32)
+    model = nn.Linear(6, 1, bias=False)
+    best = np.linalg.lstsq(x, y, rcond=None)[0].T * np.float32(1 + 1e-6)
+    model.weight.data = torch.as_tensor(best)
+    data = torch.as_tensor(x), torch.as_tensor(y)
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    return Training(model, nn.functional.mse_loss, data, optimizer, iterations=1, chunks=12)
+
+
+@pytest.mark.parametrize("code", [dh.codes.cyclic(12, 3), dh.codes.reed_solomon(12, 3)], ids=["cyclic", "Reed-Solomon"])
+def test_gradients_that_cancel_lose_no_more_digits_under_a_code(code: Code) -> None:
+    """One backward pass over weighted losses rounded the mixture to single precision, and decoding took the rest."""
+    job, wanted = converged(), Token(lambda: False)
+    plain, coded = job.program(None, np.inf), job.program(code, np.inf)
+    for program in (plain, coded):
+        program.begin(program.share(job.start), 0)
+    gradients = np.stack([plain.run(task, wanted) for task in range(12)]).astype(float)
+    truth = gradients.sum(axis=0)[:-1]
+    assert np.linalg.norm(truth) < 1e-4 * np.linalg.norm(gradients[:, :-1])
+    answer = coded.decode({task: coded.run(task, wanted) for task in range(3, 12)})
+    assert answer.dtype == np.float32
+    np.testing.assert_allclose(answer[:-1], truth, rtol=1e-6, atol=1e-12)
+
+
+def test_a_chunk_that_neighbouring_tasks_need_is_one_backward_pass() -> None:
+    passes: list[int] = []
+
+    def counted(output: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+        passes.append(len(output))
+        return nn.functional.cross_entropy(output, target)
+
+    job = training("counted", iterations=1)
+    job.loss = counted
+    program = job.program(dh.codes.cyclic(12, 3), np.inf)
+    program.begin(program.share(job.start), 0)
+    for task in (0, 1, 2):
+        program.run(task, Token(lambda: False))
+    assert len(passes) == 6  # chunks 0 to 5

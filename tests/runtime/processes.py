@@ -32,6 +32,24 @@ def shared_memory(pid: int) -> set[str]:
     return {line.partition("/dev/shm/")[2] for line in lines if "/dev/shm/" in line}
 
 
+def children(pid: int) -> set[int]:
+    """The processes that it has started, and that have not been noted after their end."""
+    found = set()
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            fields = (folder / "stat").read_text().rpartition(")")[2].split()
+        except OSError:  # it has ended meanwhile
+            continue
+        if int(fields[1]) == pid:
+            found.add(int(folder.name))
+    return found
+
+
+def descriptors(pid: int) -> int:
+    """How many files, pipes and sockets it has open."""
+    return len(list(Path(f"/proc/{pid}/fd").iterdir()))
+
+
 def soon(happens: Callable[[], bool], seconds: float = 10.0) -> bool:
     """Whether it happens within so many seconds."""
     end = time.monotonic() + seconds

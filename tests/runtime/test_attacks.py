@@ -101,12 +101,13 @@ def test_a_schedule_that_fails_fails_its_job_alone() -> None:
     assert [delivery.error for delivery in deliveries] == ["its schedule failed: KeyError: 'more'"] * 2
 
 
-def test_a_checkpoint_that_cannot_be_written_is_said_by_its_job(tmp_path: Path) -> None:
+def test_a_checkpoint_that_cannot_be_written_ends_nothing_and_is_said(tmp_path: Path) -> None:
     folder = tmp_path / "checkpoints"
     under_way = run([job(1.0), job(2.0)], PAIR, checkpoint=folder)
     folder.rmdir()
-    errors = [delivery.error for delivery in under_way]
-    assert all(error is not None and "its state cannot be saved" in error for error in errors)
+    assert [delivery.error for delivery in under_way] == [None, None]
+    said = [f"the checkpoint of job {number} cannot be written: No such file or directory" for number in (0, 1)]
+    assert list(under_way.outcome.remarks) == said
 
 
 def test_a_job_is_given_up_where_its_schedule_fails() -> None:

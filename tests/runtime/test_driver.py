@@ -10,6 +10,7 @@ from each_engine import PAIR
 
 import deadheat as dh
 from deadheat.runtime import Driver, Job, NobodyCame, NoWorkers
+from deadheat.runtime.checkpoint import Saved
 from deadheat.scheduling import (
     Assign,
     Cancel,
@@ -138,8 +139,8 @@ def test_listeners_hear_events_and_commands_in_order() -> None:
 
 def test_a_job_that_was_over_is_delivered_without_work() -> None:
     bench = Bench()
-    assert bench.driver.submit(job(3), 7.0, iteration=3) == 0
-    assert bench.driver.submit(job(3), 8.0, iteration=1, over=True) == 1
+    assert bench.driver.submit(job(3), 0.0, saved=Saved("", "", 3, 7.0, over=True)) == 0
+    assert bench.driver.submit(job(3), 0.0, saved=Saved("", "", 1, 8.0, over=True, converged=True)) == 1
     first, second = bench.driver.turn(None)  # it does not wait
     assert (first.state, first.iterations, second.state, second.iterations) == (7.0, 3, 8.0, 1)
     assert bench.engine.sent == []
@@ -147,7 +148,7 @@ def test_a_job_that_was_over_is_delivered_without_work() -> None:
 
 def test_a_job_goes_on_where_its_checkpoint_left_it() -> None:
     bench = Bench()
-    bench.driver.submit(job(3), 7.0, iteration=2)
+    bench.driver.submit(job(3), 0.0, saved=Saved("", "", 2, 7.0, over=False))
     assert bench.engine.sent[2] == (0, Compute(Ticket(0, 2), (0,), 7.0))
 
 

@@ -14,7 +14,7 @@ from each_engine import PAIR, TRIO, Killer, Moment
 
 import deadheat as dh
 from deadheat.runtime import BadLog, Job, Replayed, replay, run
-from deadheat.scheduling import Finished
+from deadheat.scheduling import Command, Event, Finished, Resolve
 from deadheat.scheduling.schedules import Pull
 from deadheat.simulation import VirtualEngine
 
@@ -89,13 +89,12 @@ def test_a_real_run_with_a_dead_worker_and_a_bad_job_is_replayed(tmp_path: Path)
 
 
 def test_a_run_that_went_on_from_its_checkpoint_is_replayed(tmp_path: Path) -> None:
-    def stops(w: Any, total: Any, iteration: int) -> Any:
-        if iteration == 6:
+    def stops(message: Event | Command, at: float) -> None:
+        if isinstance(message, Resolve) and message.ticket.iteration == 6:
             raise KeyboardInterrupt
-        return w
 
     with pytest.raises(KeyboardInterrupt):
-        run(descent(12, 12, step=stops), SLOW, CODE, virtual(), checkpoint=tmp_path / "saved").wait()
+        run(descent(12, 12), SLOW, CODE, virtual(), checkpoint=tmp_path / "saved", listeners=[stops]).wait()
     file = tmp_path / "events"
     run(descent(12, 12), SLOW, CODE, virtual(), checkpoint=tmp_path / "saved", events=file).wait()
     assert '"first": 6' in file.read_text()

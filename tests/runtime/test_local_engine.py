@@ -15,13 +15,13 @@ from processes import alive, script, shared_memory, soon
 
 from deadheat.runtime import Job, LocalEngine, run
 from deadheat.runtime.conformance import started
-from deadheat.runtime.engines.local_engine import ONE_THREAD
+from deadheat.runtime.engines.worker_process import ONE_THREAD
 
 # The end of the master
 
 
 def test_workers_end_when_the_master_is_killed(tmp_path: Path) -> None:
-    """No process is left, and no shared memory: what it held is taken away by the tracker of multiprocessing."""
+    """No process is left, and no shared memory: the workers remove the master's, too."""
     master = script(
         tmp_path,
         """

@@ -32,7 +32,7 @@ def on_sampled_time(seed: int, jobs: int = 6, iterations: int = 12) -> Run:
     job = Job([1.0] * 6, lambda state, chunk: chunk, 0.0, lambda state, total, i: float(total), iterations)
     arrivals = [40.0 * number for number in range(jobs)]
     work = 1.0 / SMALL.cost.work  # so that a task has one unit
-    return run([job] * jobs, PAIR, SMALL, virtual(seed), work=work, adapt=False, arrivals=arrivals).wait()
+    return run([job] * jobs, PAIR, SMALL, virtual(seed), work=work, adapt=False, arrivals=arrivals, checks=0).wait()
 
 
 @pytest.fixture(scope="module")

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
+import subprocess
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from processes import alive, script, soon
 
 import deadheat as dh
 from deadheat.runtime import LocalEngine, NoQuotas
 from deadheat.runtime.conformance import started, until
-from deadheat.runtime.engines.quota import ROOT, Quota
+from deadheat.runtime.engines.quota import PREFIX, ROOT, Quota
 from deadheat.scheduling import Compute, Finished, Install, Joined, Program, Ticket, Token
 
 
@@ -112,3 +116,60 @@ def test_where_one_group_cannot_be_made_the_others_are_removed(root: None, monke
     with pytest.raises(NoQuotas, match="leave quotas out"):
         LocalEngine(2, quotas=[0.5, 0.25])
     assert not groups()
+
+
+def of(pid: int) -> list[Path]:
+    return list(ROOT.glob(f"*/{PREFIX}{pid}-*")) + list(ROOT.glob(f"{PREFIX}{pid}-*"))
+
+
+def limited(tmp_path: Path) -> tuple[subprocess.Popen[str], list[int]]:
+    """A master with two workers in groups, and the workers' processes."""
+    master = script(
+        tmp_path,
+        """
+        import time
+        import deadheat as dh
+        with dh.engines.LocalEngine(2, quotas=[0.5, 0.5]) as engine:
+            joined = 0
+            while joined < 2:
+                joined += len(engine.wait(1.0))
+            print(engine.pid(0), engine.pid(1), flush=True)
+            time.sleep(60)
+        """,
+    )
+    assert master.stdout is not None
+    return master, [int(word) for word in master.stdout.readline().split()]
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL], ids=lambda how: how.name)
+def test_groups_go_however_the_master_ends(root: None, tmp_path: Path, how: signal.Signals) -> None:
+    master, workers = limited(tmp_path)
+    assert len(of(master.pid)) == 2
+    master.send_signal(how)
+    master.communicate(timeout=60)
+    assert soon(lambda: not any(map(alive, workers)))
+    assert soon(lambda: not of(master.pid))
+
+
+def test_groups_of_dead_masters_are_swept_by_the_next_engine(root: None, tmp_path: Path) -> None:
+    """The workers were killed at the same time. Groups of a process that lives stay."""
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    parent = ROOT / "cpu" if (ROOT / "cpu").is_dir() else ROOT
+    abandoned, own = parent / f"{PREFIX}{ended.pid}-7", Quota(0.5)
+    abandoned.mkdir()
+    LocalEngine(1).close()
+    assert not abandoned.exists()
+    assert own.group.exists()
+    own.remove()
+
+
+def test_names_that_a_dead_process_of_the_same_number_has_left_are_passed_over(root: None) -> None:
+    first = Quota(0.5)
+    number = int(first.group.name.rpartition("-")[2])
+    taken = first.group.with_name(f"{PREFIX}{os.getpid()}-{number + 1}")
+    taken.mkdir()
+    second = Quota(0.5)
+    assert second.group not in (first.group, taken)
+    for group in (first.group, taken, second.group):
+        group.rmdir()

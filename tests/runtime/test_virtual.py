@@ -27,7 +27,7 @@ def on_sampled_time(code: Code, policy: str, seed: int, condition: Switching | N
     engine = VirtualEngine(cluster, split, seed, ITERATIONS, JOBS * ITERATIONS, condition=condition)
     jobs = [descent(code.chunks, ITERATIONS, f"job {n}") for n in range(JOBS)]
     done = run(
-        jobs, cluster, code, engine, policy=policy, work=work, adapt=False, arrivals=expected.arrival.tolist()
+        jobs, cluster, code, engine, policy=policy, work=work, adapt=False, arrivals=expected.arrival.tolist(), checks=0
     ).wait()
     return done, expected
 
@@ -70,5 +70,5 @@ def test_a_worker_that_dies_on_sampled_time_costs_no_job() -> None:
     for at in (0.3, 1.7, 9.0):
         engine.kill(1, at)
     code = dh.codes.cyclic(55, 5)
-    done = run(descent(55, 20), cluster, code, engine, work=2827440.0 / code.cost.work)
+    done = run(descent(55, 20), cluster, code, engine, work=2827440.0 / code.cost.work, checks=0)
     assert np.abs(done.state - serial(20)).max() < 1e-9

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -299,6 +300,44 @@ def test_an_error_in_a_task_fails_that_task_only() -> None:
     assert isinstance(events[1], Failed)
     assert (events[1].worker, events[1].ticket, events[1].task) == (3, FIRST, 1)
     assert events[1].error.startswith("ZeroDivisionError: no rate (test_worker_loop.py:")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [SystemExit(3), KeyboardInterrupt(), asyncio.CancelledError(), GeneratorExit(), MemoryError("no room")],
+    ids=lambda error: type(error).__name__,
+)
+def test_whatever_a_task_raises_fails_that_task_only(error: BaseException) -> None:
+    def during(task: int, token: Token) -> None:
+        if task == 1:
+            raise error
+
+    events = Bench(Adding(during)).hear(Compute(FIRST, (0, 1, 2), 0))
+    assert timeless(events)[0::2] == finished(0, 2)
+    assert isinstance(events[1], Failed)
+    assert events[1].error.startswith(f"{type(error).__name__}: ")
+
+
+def test_whatever_begin_raises_fails_every_task() -> None:
+    class Exits(Adding):
+        def begin(self, state: Any, iteration: int) -> None:
+            raise SystemExit("no such state")
+
+    events = Bench(Exits()).hear(Compute(FIRST, (0, 2), 0))
+    assert [event.task for event in events if isinstance(event, Failed)] == [0, 2]
+
+
+def test_an_error_that_cannot_be_printed_is_told_by_its_name() -> None:
+    class Mute(Exception):
+        def __str__(self) -> str:
+            raise ValueError("no words")
+
+    def during(task: int, token: Token) -> None:
+        raise Mute
+
+    (event,) = Bench(Adding(during)).hear(Compute(FIRST, (0,), 0))
+    assert isinstance(event, Failed)
+    assert event.error.startswith("Mute")
 
 
 # Emulated speed

@@ -73,7 +73,7 @@ def test_an_engine_serves_one_run() -> None:
 def test_tasks_that_take_longer_than_declared_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """The worker is taken for lost and replaced; each time it then has twice the time, until that is enough."""
     monkeypatch.setattr("deadheat.scheduling.estimates.LEAST_SILENCE", 0.3)
-    monkeypatch.setattr("deadheat.scheduling.master.FIRST_RESULT", 0.0)
+    monkeypatch.setattr("deadheat.scheduling.losses.FIRST_RESULT", 0.0)
     heard: list[Event | Command] = []
 
     def long(state: Any, chunk: float) -> float:

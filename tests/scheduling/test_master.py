@@ -30,8 +30,9 @@ from deadheat.scheduling import (
     Tick,
     Ticket,
 )
-from deadheat.scheduling.master import EXPLORED, FIRST_RESULT
+from deadheat.scheduling.losses import FIRST_RESULT
 from deadheat.scheduling.schedules import Duplicates, Pull, Speculative, TopUp
+from deadheat.scheduling.spot_checks import EXPLORED
 
 PAIR = dh.Cluster([dh.Worker(1.0, 0.0), dh.Worker(1.0, 0.0)])
 ANY_3_OF_4 = dh.codes.cyclic(4, 1)

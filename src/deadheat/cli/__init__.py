@@ -1,6 +1,10 @@
-"""The command line: one file per command. Bad input is one line on standard error and exit code 2."""
+"""The command line: one file per command. Bad input is one line on standard error and exit code 2.
+
+Ctrl-C is exit code 130 and SIGTERM 143, with one line each.
+"""
 
 import sys
+from contextlib import suppress
 from typing import Annotated
 
 import typer
@@ -16,7 +20,9 @@ from deadheat.cli.commands.reproduce import reproduce
 from deadheat.cli.commands.run import run
 from deadheat.cli.commands.simulate import simulate
 from deadheat.cli.commands.tune import tune
+from deadheat.cli.signals import Signalled, signals_raised
 from deadheat.errors import BadInput, DeadheatError
+from deadheat.reporting import printable
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 for command in (demo, plan, simulate, compare, tune, codes, run, replay, probe, reproduce):
@@ -36,10 +42,13 @@ def version(
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run a command and leave with its exit code: 0 done, 2 bad input, 1 anything else."""
+    """Run a command and leave with its exit code: 0 done, 2 bad input, 130 or 143 by a signal, 1 anything else."""
     typed = sys.argv[1:] if arguments is None else arguments
     try:
-        code = app(typed or ["--help"], standalone_mode=False, prog_name="deadheat")
+        with signals_raised():
+            code = app(typed or ["--help"], standalone_mode=False, prog_name="deadheat")
+    except Signalled as signalled:
+        code = _complain(str(signalled), signalled.exit_code)
     except typer.TyperException as error:
         code = _complain(error.format_message(), 2)
     except BadInput as error:
@@ -47,7 +56,9 @@ def main(arguments: list[str] | None = None) -> None:
     except DeadheatError as error:
         code = _complain(str(error), 1)
     except (KeyboardInterrupt, typer.Abort):
-        code = _complain("interrupted", 1)
+        code = _complain("interrupted", 130)
+    except MemoryError:
+        code = _complain("not enough memory: take fewer workers, tasks or jobs", 1)
     except BrokenPipeError:  # the reader of our output has left: `deadheat plan x | head`
         sys.stderr.close()
         code = 1
@@ -57,13 +68,22 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _as_typed(error: BadInput, typed: list[str]) -> BadInput:
-    """An error about a setting that was typed as an option names the option."""
-    option = f"--{OPTIONS.get(error.field, error.field.removeprefix('search.'))}"
-    if option not in (argument.split("=")[0] for argument in typed):
-        return error
-    return BadInput(option, error.value, error.problem, error.remedy)
+    """An error about a setting that was typed as an option names the option, also one of a list of settings."""
+    setting = OPTIONS.get(error.field, error.field.removeprefix("search."))
+    names = {f"--{setting}", f"--{setting}s", f"--{setting.removesuffix('y')}ies"}
+    for place, argument in enumerate(typed):
+        option, equals, text = argument.partition("=")
+        text = text if equals else " ".join(typed[place + 1 : place + 2])
+        written = error.field == "file" and option.startswith("--") and text == error.value
+        if option in names or written:
+            value = error.value if isinstance(error.value, bool | int | float | str) else text
+            return BadInput(option, value, error.problem, error.remedy)
+    return error
 
 
 def _complain(text: str, code: int) -> int:
-    print(f"deadheat: {' '.join(text.split()) if code == 2 else text}", file=sys.stderr)
+    """Say it in one line where the input was bad; an error of a job may have several."""
+    shown = printable(" ".join(text.split()) if code == 2 else text)
+    with suppress(OSError):  # nobody may be there to read it
+        print(f"deadheat: {shown}", file=sys.stderr)
     return code

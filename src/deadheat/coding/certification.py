@@ -10,10 +10,12 @@ import numpy as np
 from deadheat.coding.code import Code
 from deadheat.coding.decoding_errors import IllConditioned
 from deadheat.coding.linear_code import LinearCode
+from deadheat.coding.precision import DType, most_gain
 from deadheat.errors import finite, whole
 
 ALL_UPTO = 5000  # patterns that are all tried rather than sampled
 LIMIT = 1e7  # of the gain of a gated code: seven of sixteen digits
+PATTERNS = 8  # of either kind, that tell what is usual
 AFFORDABLE = 4_000_000  # K^2 times patterns that a gate tries, so that building a code takes a second or two
 
 
@@ -53,6 +55,19 @@ def certify(code: Code, samples: int = 500, seed: int = 0, *, stride: int = 1) -
                        median_gain=float(np.median([gain for gain, _, _ in judged])) if judged else math.inf,
                        residual=max((residual for _, residual, _ in judged), default=0.0),
                        missed=len(patterns) - len(judged))  # fmt: skip
+
+
+def carries(code: Code, dtype: DType) -> bool:
+    """Whether results of that precision can be decoded as a rule: at the usual K of them, and where all n are in.
+
+    Where they cannot, the data has to be coded, and the work done, in double precision.
+    """
+    few = some_patterns(code, PATTERNS, stride=max(code.total // PATTERNS, 1))
+    recipes = [recipe for recipe in map(code.recipe, few) if recipe is not None]
+    everything = code.recipe(range(code.total))
+    growths = [recipe.growth for recipe in recipes]
+    usual, least = np.median(growths) if growths else 1.0, everything.growth if everything is not None else math.inf
+    return max(float(usual), least) <= most_gain(dtype)
 
 
 def affordable(code: Code) -> int:

@@ -6,20 +6,23 @@ says how the target is combined from the results that are in. The contract is sm
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
 from deadheat.coding.cost import Cost
-from deadheat.coding.decoding_errors import IllConditioned, Overflowed, Undecodable
+from deadheat.coding.decoding_errors import Overflowed, Undecodable
 from deadheat.coding.decoding_recipe import Recipe
+from deadheat.coding.guard import Guard
+from deadheat.coding.mixture import Mixture, mixture
+from deadheat.coding.precision import DType, data_type, floating, whole_numbers, whole_sum
 from deadheat.errors import BadInput
 from deadheat.model import AnyArray, Array, IntArray
 
-# Relative errors that rounding may cause, by precision. A gain is a typical growth: 1e-9 keeps the worst to 1e-8.
-TOLERANCES = {"f": {2: 1e-1, 4: 1e-4, 8: 1e-9}, "c": {8: 1e-4, 16: 1e-9}}
+MUCH = 32.0  # times its rounding, an imaginary part is more than that
+KEPT = ("_kept", "_parities", "_parity_of_all")  # what patterns were solved for is not sent to other processes
 
 
 class Code(ABC):
@@ -61,13 +64,20 @@ class Code(ABC):
         return chunks, weights[chunks]
 
     def mix(self, task: int, values: Any) -> AnyArray:
-        """The task's result from the results of its chunks: by number, in a mapping or a sequence."""
+        """The task's result from the results of its chunks (by number, in a mapping or a sequence), in their precision.
+
+        Workers send such a result in double precision (`mixture`), since decoding takes digits.
+        """
         chunks, weights = self.support(task)
-        terms = zip(chunks.tolist(), weights.tolist(), strict=True)  # numbers of Python's keep the precision of values
-        if weights.shape[1] == 1:
-            return np.asarray(sum(w * np.asarray(values[j]) for j, (w,) in terms))
-        cut = ((row, in_parts(values[j], len(row))) for j, row in terms)
-        return np.asarray(sum(w * part for row, parts in cut for w, part in zip(row, parts, strict=True)))
+        arrays = {j: np.asarray(values[j]) for j in chunks.tolist()}
+        same_shape(arrays, "chunk")
+        total = np.asarray(mixture(list(arrays.values()), weights))
+        kept = floating(array.dtype for array in arrays.values())
+        return total.astype(np.result_type(kept, np.complex64) if total.dtype.kind == "c" else kept, copy=False)
+
+    def part(self, task: int) -> int:
+        """What is equal for tasks that are copies of one another: the task's own number, where there are none."""
+        return task
 
     @abstractmethod
     def decodable(self, done: Collection[int]) -> bool:
@@ -95,6 +105,14 @@ class Code(ABC):
             self._kept[key] = self._recipe(key) if key else None
         return self._kept[key]
 
+    def parity(self, done: Collection[int]) -> AnyArray | None:
+        """Rows V, orthonormal, with V @ results = 0 where all these results are right; None for a code without any.
+
+        Columns are the tasks in ascending order. There are no rows where there are no more results than are needed to
+        tell the others. Codes of copies have no parities (copies are compared), and codes that peel give none.
+        """
+        return None
+
     def _known(self, done: Collection[int]) -> set[int]:
         """The tasks, each once. Raises BadInput for a task that the code does not have."""
         tasks, n = set(done), self.total
@@ -104,7 +122,7 @@ class Code(ABC):
         return tasks
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_kept"}  # recipes are not sent
+        return {name: value for name, value in self.__dict__.items() if name not in KEPT}
 
     def finish(self, ends: Array) -> Array:
         """The time at which each row of arrival times (iterations, tasks) first determines its iteration."""
@@ -115,49 +133,71 @@ class Code(ABC):
 
         Results that are not finite are treated as missing. Raises Undecodable where the rest does not suffice, and
         IllConditioned where rounding errors would grow by more than `limit` (by default what the precision of the
-        results allows): wait for one more result and try again. A code that cuts results in parts (`in_parts`) gives
-        a flat answer, with the zeros that filled up the last part at its end.
+        results and the size of the answer allow, see `Guard`): wait for one more result and try again. The answer has
+        the type of the data, as a `Mixture` tells it or the results show it; whole numbers give whole doubles, and
+        beyond 2^53 BadInput. A code that cuts results in parts (`in_parts`) gives a flat answer, with the zeros that
+        filled up the last part at its end.
         """
         if not isinstance(results, Mapping):
             raise BadInput("results", type(results).__name__, "not a mapping", "give {task: result}")
-        arrays = {task: np.asarray(value) for task, value in results.items()}
+        arrays, dtypes = {task: np.asarray(value) for task, value in results.items()}, set()
         for task, array in arrays.items():
             if array.dtype.kind not in "iubfc":
                 problem, remedy = "not an array of numbers", "leave out what is missing"
                 raise BadInput(f"results[{task}]", results[task], problem, remedy)
-            arrays[task] = array.astype(float) if array.dtype.kind in "iub" else array
-        shapes = {array.shape for array in arrays.values()}
-        if len(shapes) > 1:
-            raise BadInput("results", sorted(shapes), "of different shapes", "give results of one iteration of one job")
-        answer = self._combined(arrays, limit)
+            dtypes.add(results[task].dtype if isinstance(results[task], Mixture) else array.dtype)
+            arrays[task] = whole_numbers(array).astype(float) if array.dtype.kind in "iub" else array
+        same_shape(arrays, "task")
+        mixed = any(isinstance(result, Mixture) for result in results.values())
+        data = data_type(dtypes) if dtypes and (mixed or not self.is_complex) else None
+        answer = self._combined(arrays, limit, data, rounded=mixed)
         if answer is None or not np.isfinite(answer).all():
             good = {task: value for task, value in arrays.items() if np.isfinite(value).all()}
             bad = [task for task in arrays if task not in good]
             if answer is not None and not bad:
                 raise Overflowed(self.family)
-            answer = self._combined(good, limit) if bad else None
+            answer = self._combined(good, limit, data, rounded=mixed) if bad else None
             if answer is None:
                 raise Undecodable(self.family, good, self.critical, bad)
         return answer
 
-    def _combined(self, results: Mapping[int, AnyArray], limit: float | None) -> AnyArray | None:
-        """The answer, finite or not, or None where the results do not determine it."""
+    def _combined(
+        self, results: Mapping[int, AnyArray], limit: float | None, data: DType | None, *, rounded: bool
+    ) -> AnyArray | None:
+        """The answer, finite or not, in the type of the data, or None where the results do not determine it.
+
+        data: None where it is not known, since complex weights make complex results of any numbers: then the answer is
+        real where its imaginary part is nothing but rounding. rounded: whole numbers were mixed, and are so no more.
+        """
         recipe = self.recipe(results) if self.decodable(results) else None
         if recipe is None:
             return None
-        if limit is not None and not limit > 0:
-            raise BadInput("limit", limit, "must be above 0", "give by how much rounding errors may grow, such as 1e7")
-        allowed = limit if limit is not None else most_gain(value.dtype for value in results.values())
-        if not recipe.gain <= allowed:
-            raise IllConditioned(self.family, results, recipe.gain, allowed, "wait for one more result")
+        remedy = "wait for one more result" if len(results) < self.total else "use double precision, or another code"
+        kinds = data or data_type(result.dtype for result in results.values())
+        guard = Guard(
+            self.family, recipe, results, data=kinds, remedy=remedy, exact=self.exact, sums=self.kind == "gradient"
+        )
+        guard.check_weights(limit)
+        is_whole = kinds.kind == "i"
         with np.errstate(invalid="ignore", over="ignore"):
-            target = recipe.apply([results[task] for task in recipe.done])
-        answer = target if self.assemble is None else self.assemble(target)
-        return answer.real if self.is_complex and self.kind != "transform" else answer
+            used = [results[task] for task in recipe.done]
+            target = recipe.apply(used)
+            if limit is None and self.kind != "linear":  # rows of its answer are what a result is mixed from
+                guard.check_cancellation(target)
+            if data is None:
+                is_real = np.linalg.norm(target.imag) <= MUCH * guard.rounding_of_answer()
+                kinds = target.real.dtype if is_real else target.dtype
+            if is_whole and rounded and self.exact:
+                guard.check_whole_numbers()
+                target = np.rint(target.real)
+            answer = target if self.assemble is None else self.assemble(target)
+            if is_whole:
+                return whole_sum(answer.real, used if self.kind == "gradient" and not rounded else [answer])
+            return np.asarray(answer.real if kinds.kind == "f" else answer).astype(kinds, order="C", copy=False)
 
     @property
     def is_complex(self) -> bool:
-        """Whether the weights are complex: results are then twice as large, and the data must be real."""
+        """Whether the weights are complex: the results of real data are then complex, and twice as large."""
         return False
 
 
@@ -166,12 +206,11 @@ def only_row(target: AnyArray) -> AnyArray:
     return np.asarray(target[0])
 
 
-def in_parts(value: AnyArray, parts: int) -> AnyArray:
-    """An array cut in parts of one length, shape (parts, length): flat, with zeros at the end where it needs them."""
-    flat = np.ravel(value)
-    return np.pad(flat, (0, -flat.size % parts)).reshape(parts, -1) if flat.size % parts else flat.reshape(parts, -1)
-
-
-def most_gain(dtypes: Iterable[np.dtype[Any]]) -> float:
-    """By how much rounding errors may grow: typically to 1e-9 in double precision, 1e-4 in single; the least counts."""
-    return min(float(TOLERANCES[kind.kind].get(kind.itemsize, 1e-9) / np.finfo(kind).eps) for kind in set(dtypes))
+def same_shape(values: Mapping[int, AnyArray], what: str) -> None:
+    """Raise BadInput where not all have one shape: numpy would stretch one number to a vector without a word."""
+    if len({value.shape for value in values.values()}) < 2:
+        return
+    (first, value), *others = values.items()
+    other, odd = next((number, array.shape) for number, array in others if array.shape != value.shape)
+    problem = f"the result of {what} {other} is of another shape than that of {what} {first}, {value.shape}"
+    raise BadInput("shape", odd, problem, "give results of one shape, from one iteration of one job")

@@ -42,6 +42,9 @@ class CoverageCode(Code):
     def mix(self, task: int, values: Any) -> AnyArray:
         return np.asarray(values[int(self.groups[task])])
 
+    def part(self, task: int) -> int:
+        return int(self.groups[task])
+
     def decodable(self, done: Collection[int]) -> bool:
         return len({int(self.groups[task]) for task in self._known(done)}) == self.chunks
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from deadheat.coding.code import Code
+from deadheat.coding.precision import DType, floating, wide
 from deadheat.errors import BadInput
 from deadheat.model import AnyArray, IntArray
 
@@ -52,11 +53,15 @@ def encode(code: Code, blocks: Sequence[Any], operand: int = 0) -> list[Any]:
 
 
 def _mixed(row: AnyArray, blocks: Sequence[Any]) -> Any:
-    used = np.flatnonzero(row)
-    if used.size == 1 and row[used[0]] == 1:
+    """A mixture, added up in double precision at least and kept in the precision of the blocks."""
+    used = np.flatnonzero(row).tolist()
+    if len(used) == 1 and row[used[0]] == 1:
         return blocks[used[0]]
-    terms = (row[j].item() * blocks[j] for j in used.tolist())  # a number of Python's keeps the precision of a block
-    return sum(terms, start=next(terms))
+    kind, kept = _types(row, blocks)
+    total = blocks[used[0]].astype(kind) * row[used[0]]
+    for j in used[1:]:
+        total = total + blocks[j].astype(kind) * row[j]
+    return total.astype(kept, copy=False)
 
 
 def _short(weights: AnyArray, blocks: Sequence[Any]) -> ShortBlock:
@@ -65,9 +70,16 @@ def _short(weights: AnyArray, blocks: Sequence[Any]) -> ShortBlock:
     used = np.flatnonzero(weights.any(axis=0))
     columns = np.concatenate([strips[s] for s in used])
     by_column = np.repeat(weights[:, used], [strips[s].size for s in used], axis=1)
-    kind = blocks[0].dtype if blocks[0].dtype.kind in "fc" else by_column.dtype
+    kind, kept = _types(weights, blocks)
     total: Any = 0
-    for row, block in zip(by_column.astype(kind), blocks, strict=True):
-        part = block[:, columns]
+    for row, block in zip(by_column, blocks, strict=True):
+        part = block[:, columns].astype(kind)
         total = total + (part * row if isinstance(part, np.ndarray) else part.multiply(row).tocsr())
-    return ShortBlock(columns, total)
+    return ShortBlock(columns, total.astype(kept, copy=False))
+
+
+def _types(weights: AnyArray, blocks: Sequence[Any]) -> tuple[DType, DType]:
+    """In which type blocks are added up, and in which the mixture is kept: complex where the weights are."""
+    own = floating(block.dtype for block in blocks)
+    kept = np.result_type(own, np.complex64) if weights.dtype.kind == "c" else own
+    return wide(kept), kept

@@ -13,9 +13,11 @@ import numpy as np
 from deadheat.coding.code import Code, only_row
 from deadheat.coding.cost import Cost
 from deadheat.coding.decoding_recipe import Recipe, Weights
+from deadheat.coding.precision import DOUBLE
 from deadheat.model import AnyArray, Array, IntArray
 
 MISSED = 1e-7  # a residual above it: the target is not in the span of the rows
+DEPENDENT = 1e-10  # singular values below this part of the largest are rounding: real ones are above 1e-8 (the gates)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,12 +107,32 @@ class LinearCode(Code):
         size = np.linalg.norm(target[missing], axis=1)
         residual = float((np.linalg.norm(gap, axis=1) / size).max())
         # A result is about as large as its row; an error in it is mixed with the same weight.
-        gain = max(float((np.linalg.norm(weights * np.linalg.norm(rows, axis=1), axis=1) / size).max()), 1.0)
-        if self.exact:
-            if residual > MISSED and len(done) < self.critical:
-                return None
-            gain = max(gain, residual / float(np.finfo(float).eps))  # what the weights miss is lost as well
-        return Weights(done, places, weights, gain, residual)
+        growth = max(float((np.linalg.norm(weights * np.linalg.norm(rows, axis=1), axis=1) / size).max()), 1.0)
+        if self.exact and residual > MISSED and len(done) < self.critical:
+            return None
+        gain = max(growth, residual / DOUBLE) if self.exact else growth
+        return Weights(done, places, weights, gain, residual, growth)
+
+    @cached_property
+    def _parity_of_all(self) -> AnyArray:
+        """What vanishes where all n results are right: the left null space of the rows, (n - rank, n)."""
+        return _left_null_space(self._reduced[0])
+
+    @cached_property
+    def _parities(self) -> dict[tuple[int, ...], AnyArray]:
+        return {}
+
+    def parity(self, done: Collection[int]) -> AnyArray:
+        """Those combinations of the parities of all n results in which the missing ones cancel; kept for next time."""
+        tasks = sorted(self._known(done))
+        key = tuple(tasks)
+        if key not in self._parities:
+            if len(self._parities) >= self.MOST_KEPT:
+                self._parities.clear()
+            missing = np.setdiff1d(np.arange(self.total), tasks)
+            checks = self._parity_of_all
+            self._parities[key] = (_left_null_space(checks[:, missing]) @ checks)[:, tasks]
+        return self._parities[key]
 
     @staticmethod
     def _solve(rows: AnyArray, target: AnyArray, plain: IntArray) -> AnyArray:
@@ -123,6 +145,13 @@ class LinearCode(Code):
         weights[:, others] = np.linalg.lstsq(mixed[:, ~present].T, target[:, ~present].T, rcond=None)[0].T
         weights[:, place_of[present]] = target[:, present] - weights[:, others] @ mixed[:, present]
         return weights
+
+
+def _left_null_space(rows: AnyArray) -> AnyArray:
+    """An orthonormal basis, row by row, of the vectors v with v @ rows = 0."""
+    left, sizes, _ = np.linalg.svd(rows, full_matrices=True)
+    rank = int(np.count_nonzero(sizes > DEPENDENT * sizes.max(initial=0.0)))
+    return np.asarray(left[:, rank:].conj().T)
 
 
 def gradient_code(

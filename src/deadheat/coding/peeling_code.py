@@ -14,8 +14,10 @@ import numpy as np
 from deadheat.coding.code import Code
 from deadheat.coding.cost import Cost
 from deadheat.coding.decoding_recipe import Recipe
+from deadheat.coding.precision import wide
 from deadheat.model import AnyArray, Array, IntArray
 
+PROBES = 8  # of random signs tell the size of an error to a quarter or so
 ORDERS = 31  # random orders of arrival that tell the usual number of results
 Equation = tuple[IntArray, Array]  # symbols and their coefficients
 Step = tuple[int, int]  # a symbol, and the equation that determines it
@@ -112,21 +114,38 @@ class Peeling:
     steps: list[Step]
     residual: float = 0.0
 
+    @property
+    def places(self) -> IntArray:
+        return np.arange(self.code.wanted)
+
     @cached_property
     def gain(self) -> float:
         """The largest norm of the weights with which results enter a symbol."""
         weights = self.apply(list(np.eye(len(self.done))))
         return max(float(np.linalg.norm(weights, axis=1).max()), 1.0)
 
+    @property
+    def growth(self) -> float:
+        return self.gain
+
+    def spread(self, errors: Array) -> Array:
+        """By peeling errors of random signs, since the weights themselves are too many to be kept for each pattern."""
+        signs = np.random.default_rng(0).choice([-1.0, 1.0], (len(self.done), PROBES, 1))
+        return np.asarray(np.sqrt(np.mean(self.apply(list(signs * errors[:, None])) ** 2, axis=1)))
+
     def apply(self, results: Sequence[AnyArray]) -> AnyArray:
         place = {task: i for i, task in enumerate(self.done)}
+        native = np.result_type(*{result.dtype for result in results})
+        kind = wide(native)
         values: dict[int, AnyArray] = {}
         for symbol, number in self.steps:
             symbols, weights = self.code.equations[number]
             if len(symbols) == 1 and weights[0] == 1:
                 values[symbol] = results[place[number]]
                 continue
-            total = np.array(results[place[number]]) if number in place else np.zeros_like(results[0])
+            total = np.zeros(results[0].shape, kind)
+            if number in place:
+                total += results[place[number]]
             own = 1.0
             for j, w in zip(symbols.tolist(), weights.tolist(), strict=True):
                 if j == symbol:
@@ -134,4 +153,4 @@ class Peeling:
                 else:
                     total -= values[j] if w == 1 else w * values[j]
             values[symbol] = total if own == 1 else total / own
-        return np.stack([values[j] for j in range(self.code.wanted)])
+        return np.stack([values[j] for j in range(self.code.wanted)]).astype(native, copy=False)

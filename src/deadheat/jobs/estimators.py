@@ -6,11 +6,15 @@ The workers are started at the first fit and stay up for the next ones; they end
 from __future__ import annotations
 
 import atexit
+import os
+import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -20,16 +24,21 @@ from deadheat.jobs.sources import Arrays
 from deadheat.model import AnyArray
 from deadheat.runtime import Job, Pool
 
-_pools: dict[tuple[int | None, str], Pool] = {}
+_pools: dict[tuple[int, int | None, str], Pool] = {}  # by the process that started their workers, first of all
 
 
 def shared_pool(workers: int | None, engine: str) -> Pool:
-    """Workers that stay up between fits."""
-    key = workers, engine
+    """Workers that stay up between fits; a forked process has its own, since it has no thread to serve the others."""
+    key = os.getpid(), workers, engine
     if key not in _pools or _pools[key].closed:
         _pools[key] = Pool(engine=engine, workers=workers)
-        atexit.register(_pools[key].close)
+        atexit.register(_close, key[0], _pools[key])
     return _pools[key]
+
+
+def _close(owner: int, pool: Pool) -> None:
+    if os.getpid() == owner:
+        pool.close()
 
 
 class _Descent(BaseEstimator):  # type: ignore[misc]
@@ -48,8 +57,15 @@ class _Descent(BaseEstimator):  # type: ignore[misc]
         """Fit the job that `make` makes of the data, and keep what is worth knowing."""
         names = "l2", "step", "rate", "iterations", "tolerance", "chunks"
         job = make(*data, **{name: getattr(self, name) for name in names})
-        done = shared_pool(self.workers, self.engine).submit(job, self.code).result()
+        unwarned = replace(job, converges=False)  # the warning of estimators is that of scikit-learn
+        done = shared_pool(self.workers, self.engine).submit(unwarned, self.code).result()
         self.n_iter_, self.loss_ = max(done.iterations, 1), done.state.loss
+        self.converged_ = bool(done.state.slope <= self.tolerance)
+        if job.converges and not self.converged_:
+            problem = f"the gradient's largest element is {done.state.slope:.2g}, above tolerance = {self.tolerance:g}"
+            remedy = "increase iterations, or scale the features"
+            message = f"{type(self).__name__} did not converge in {done.iterations} iterations: {problem}; {remedy}"
+            warnings.warn(message, ConvergenceWarning, stacklevel=3)  # of whoever calls fit
         return np.asarray(done.state.weights)
 
 

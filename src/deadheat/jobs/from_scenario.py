@@ -10,7 +10,7 @@ import numpy as np
 from deadheat.coding import Code
 from deadheat.errors import BadInput
 from deadheat.jobs.job_tables import JobStream, code_kind
-from deadheat.model import Cluster, Scenario, Worker
+from deadheat.model import Cluster, Scenario, Worker, checked
 from deadheat.planning import POLICIES, Policy, in_ratio
 from deadheat.scheduling import SCHEDULES
 from deadheat.simulation import gaps
@@ -36,6 +36,7 @@ class ScenarioRun:
         return f"{code}, {policy} split, {self.options['schedule']}"
 
 
+@checked
 def from_scenario(
     scenario: Scenario, count: int, seed: int = 0, *, folder: Path = HERE,
     policy: str | None = None, schedule: str | None = None, progress: Progress | None = None,

@@ -8,11 +8,13 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from deadheat.coding import Code, Grid, codes, encode
+from deadheat.coding import Code, Grid, Mixture, carries, codes, encode, floating, whole_numbers, wide
 from deadheat.errors import BadInput, whole
+from deadheat.jobs.block_operations import BlockOperation, TimesEachOther, TimesVector, Transformed, Witnesses
 from deadheat.model import AnyArray
 from deadheat.scheduling import NumericProgram, Program, Token
 
+DType = np.dtype[Any]
 BLOCKS = 20  # into which a matrix is cut where no code says how
 
 
@@ -35,11 +37,18 @@ class Encoding:
 
 
 class CodedProgram(NumericProgram):
-    """Each task has one chunk, a tuple of coded blocks; operate(blocks, state) gives its result."""
+    """Each task has one chunk, a tuple of coded blocks; operate(blocks, state) gives its result.
 
-    def __init__(self, code: Code, operate: Callable[[Any, Any], AnyArray], **settings: Any) -> None:
+    Results are verified by the master, without redundancy; see `Witnesses`.
+    data: the type of the operands, where it does not show in a result because these were coded in another one.
+    """
+
+    MASTER_ONLY = (*NumericProgram.MASTER_ONLY, "_witnesses")
+    verifies = True
+
+    def __init__(self, code: Code, operate: BlockOperation, data: DType | None = None, **settings: Any) -> None:
         super().__init__(code, **settings)
-        self._operate = operate
+        self._operate, self._data, self._witnesses = operate, data, Witnesses(operate)
         self._state: Any = None
 
     def needs(self, task: int) -> Collection[int]:
@@ -48,16 +57,28 @@ class CodedProgram(NumericProgram):
     def begin(self, state: Any, iteration: int) -> None:
         self._state = state
 
-    def run(self, task: int, token: Token) -> AnyArray:
-        return np.asarray(self._operate(self.chunk(task), self._state))
+    def run(self, task: int, token: Token) -> AnyArray | Mixture:
+        value = np.asarray(self._operate(self.chunk(task), self._state))
+        if self._data is None:
+            return value
+        dtype = self._data if self._state is None else np.result_type(self._data, np.asarray(self._state))
+        return Mixture(value, dtype, value.shape)
+
+
+    def verify(self, task: int, value: Any, state: Any) -> bool:
+        """Freivalds' check."""
+        return self._witnesses.agree(task, self.chunks[task], state, self.numbers_of(value))
 
 
 class EncodedBlocks(list[tuple[Any, ...]]):
     """For each task a mixture of the blocks of every operand; encoding: what it cost.
 
-    operands: kept alive, so that no other matrix can lie in their place while the blocks are shared.
+    operands: kept alive, so that no other matrix can lie in their place while the blocks are shared; checkpoints know
+    the job by them, since coded blocks may differ in their last digits.
+    data: the type of a product of the operands, where results have another one.
     """
 
+    data: DType | None
     encoding: Encoding
     operands: list[Any]
 
@@ -74,15 +95,26 @@ def encoded(code: Code, operands: Sequence[tuple[Any, Sequence[Any]]]) -> Encode
     coded = _shared.get(key)
     if coded is None:
         began = time.perf_counter()
-        mixed = [encode(code, blocks, number) for number, (_, blocks) in enumerate(operands)]
+        kinds = [_coded_in(code, floating([matrix.dtype])) for matrix, _ in operands]
+        mixed = [
+            encode(code, [block.astype(kind, copy=False) for block in blocks], number)
+            for number, ((_, blocks), kind) in enumerate(zip(operands, kinds, strict=True))
+        ]
         seconds = time.perf_counter() - began
         plain = sum(_bytes(block) for _, blocks in operands for block in blocks)
         distinct = {id(block): block for blocks in mixed for block in blocks}
         coded = EncodedBlocks(zip(*mixed, strict=True))
         coded.encoding = Encoding(seconds, plain, sum(map(_bytes, distinct.values())))
         coded.operands = [matrix for matrix, _ in operands]
+        own = floating(matrix.dtype for matrix in coded.operands)
+        coded.data = own if code.is_complex or own != np.result_type(*kinds) else None
         _shared[key] = coded
     return coded
+
+
+def _coded_in(code: Code, dtype: DType) -> DType:
+    """The type in which blocks are coded and multiplied: theirs, or double where the code takes too many digits."""
+    return dtype if dtype == wide(dtype) or carries(code, dtype) else wide(dtype)
 
 
 def _bytes(block: Any) -> int:
@@ -92,19 +124,6 @@ def _bytes(block: Any) -> int:
     return int(sum(getattr(block, part).nbytes for part in ("data", "indices", "indptr") if hasattr(block, part)))
 
 
-def _times_vector(blocks: tuple[Any], vector: AnyArray) -> AnyArray:
-    return np.asarray(blocks[0] @ vector)
-
-
-def _times_each_other(blocks: tuple[Any, Any], state: object) -> AnyArray:
-    product = blocks[0] @ blocks[1]
-    return np.asarray(product.toarray() if hasattr(product, "toarray") else product)
-
-
-def _transformed(blocks: tuple[AnyArray], state: object) -> AnyArray:
-    return np.asarray(np.fft.fft(blocks[0]))
-
-
 class CodedJob:
     """A job on coded blocks. encoding: what coding the data cost, known once the job has its program."""
 
@@ -112,12 +131,13 @@ class CodedJob:
     encoding: Encoding | None = None
 
     def _program(
-        self, code: Code, operate: Callable[[Any, Any], AnyArray], step: Callable[[Any, AnyArray, int], Any],
+        self, code: Code, operate: BlockOperation, step: Callable[[Any, AnyArray, int], Any],
         *operands: tuple[Any, Sequence[Any]], **settings: Any,
     ) -> Program:  # fmt: skip
         chunks = encoded(code, operands)
         self.encoding = chunks.encoding
-        return CodedProgram(code, operate, name=self.name, chunks=chunks, step=step, **settings)
+        data = chunks.data if code.kind != "transform" else None  # a transform is complex whatever the data
+        return CodedProgram(code, operate, data, name=self.name, chunks=chunks, step=step, **settings)
 
 
 @dataclass(eq=False)
@@ -125,7 +145,7 @@ class MatrixJob(CodedJob):
     """An iteration is matrix @ vector; matrix: dense or scipy.sparse.
 
     step(state, product, iteration) -> the next state, or Converged. vector(state) -> what the matrix is multiplied
-    with; by default the state itself.
+    with; by default the state itself. converges: `step` ends the job at a tolerance.
     """
 
     matrix: Any
@@ -134,6 +154,7 @@ class MatrixJob(CodedJob):
     iterations: int
     vector: Callable[[Any], AnyArray] | None = None
     name: str = ""
+    converges: bool = False
 
     def __post_init__(self) -> None:
         whole("iterations", self.iterations, "give how often to iterate")
@@ -147,12 +168,14 @@ class MatrixJob(CodedJob):
         if code.chunks > rows:
             raise BadInput("code", code.chunks, f"blocks of {rows} rows", f"take at most {rows} blocks")
 
+        own = self.step  # and not the whole job, whose length may be another when it is resumed
+
         def step(state: Any, answer: AnyArray, iteration: int) -> Any:
-            return self.step(state, answer.reshape(-1, *answer.shape[2:])[:rows], iteration)
+            return own(state, answer.reshape(-1, *answer.shape[2:])[:rows], iteration)
 
         return self._program(
-            code, _times_vector, step, (self.matrix, blocks(self.matrix, code.chunks, 1)),
-            work=float(rows), iterations=self.iterations, share=self.vector,
+            code, TimesVector(), step, (self.matrix, blocks(self.matrix, code.chunks, 1)),
+            work=float(rows), iterations=self.iterations, share=self.vector, converges=self.converges,
         )  # fmt: skip
 
 
@@ -183,7 +206,7 @@ class ProductJob(CodedJob):
         height, width = self.left.shape[0], self.right.shape[1]
         left, right = blocks(self.left, rows, inner), blocks(self.right, inner, columns)
         return self._program(
-            code, _times_each_other, lambda state, answer, iteration: answer[:height, :width],
+            code, TimesEachOther(), lambda state, answer, iteration: answer[:height, :width],
             (self.left, left), (self.right, right), share=lambda state: None,
         )  # fmt: skip
 
@@ -208,7 +231,7 @@ class TransformJob(CodedJob):
             raise BadInput("signal", signal.shape, problem, "pad it with zeros, or take other parts")
         parts = [signal[j :: code.chunks] for j in range(code.chunks)]
         return self._program(
-            code, _transformed, lambda state, answer, iteration: answer, (signal, parts), share=lambda state: None
+            code, Transformed(), lambda state, answer, iteration: answer, (signal, parts), share=lambda state: None
         )
 
 
@@ -240,3 +263,4 @@ def check_matrix(field: str, matrix: Any) -> None:
         raise BadInput(field, str(np.asarray(values).dtype), "not numbers", "give numbers")
     if not np.isfinite(values).all():
         raise BadInput(field, shape, "has values that are not finite", "mend them first")
+    whole_numbers(np.asarray(values))

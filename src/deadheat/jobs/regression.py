@@ -80,7 +80,8 @@ class StepOfFit:
             raise FloatingPointError("the loss is not finite: take a smaller rate, or scale the features")
         slope, losses = float(np.abs(gradient).max()), (*fit.losses, loss)
         if slope <= self.tolerance:
-            return Converged(Fit(weights, fit.mover, loss, slope, losses))
+            why = f"the largest element of the gradient is {slope:.2g}"
+            return Converged(Fit(weights, fit.mover, loss, slope, losses), why)
         mover = copy(fit.mover)
         return Fit(mover(weights, gradient, loss), mover, loss, slope, losses)
 
@@ -93,7 +94,9 @@ def regression(
     """A fit as a job; its states are `Fit`.
 
     step: "lbfgs", "adam", "descent" (with `momentum`) or one of one's own. sample: the part of the chunks that is used
-    in each iteration, a fresh one each time. tolerance: of the largest element of the gradient, at which it is over.
+    in each iteration, a fresh one each time. tolerance: of the largest element of the gradient, at which it is over; a
+    fit that uses up its iterations before is delivered with a warning, unless it sees only samples, whose gradients
+    never settle.
     """
     finite("l2", l2, "give the weight of the penalty, 0 for none", least=0.0)
     finite("tolerance", tolerance, "give a size of the gradient, 0 to use all iterations", least=0.0)
@@ -107,7 +110,9 @@ def regression(
     mover = step_named(step, rate, momentum) if isinstance(step, str) else copy(step)
     part = PartOfFit(loss, len(parts), max(round(sample * len(parts)), 1), seed, intercept)
     start = Fit(np.zeros(loss.shape(columns + intercept)), mover)
-    return Job(parts, part, start, StepOfFit(l2, tolerance, intercept), iterations, name, weights_of)
+    step_of_fit = StepOfFit(l2, tolerance, intercept)
+    converges = tolerance > 0 and part.sample == part.chunks
+    return Job(parts, part, start, step_of_fit, iterations, name, weights_of, converges)
 
 
 def least_squares(source: Source, **settings: Any) -> Job:

@@ -51,7 +51,10 @@ class RolloutProgram(NumericProgram):
 
     def __init__(self, job: Rollouts) -> None:
         code = FirstOf(job.critical, job.total)
-        super().__init__(code, work=float(job.critical), iterations=job.iterations, name=job.name, step=job.step)
+        super().__init__(
+            code, work=float(job.critical), iterations=job.iterations, name=job.name, step=job.step,
+            converges=job.converges,
+        )  # fmt: skip
         self._sample, self._seed, self._recycle = job.sample, job.seed, job.recycle
         self._state: Any = None
         self._iteration = 0
@@ -74,7 +77,8 @@ class RolloutProgram(NumericProgram):
 class Rollouts:
     """A job of samples. sample(state, seed) -> array; step(state, samples, iteration), the samples stacked, K or more.
 
-    recycle: use samples that came late in the next iteration, though they are of the state before.
+    recycle: use samples that came late in the next iteration, though they are of the state before. converges: `step`
+    ends the job at a tolerance.
     """
 
     sample: Callable[[Any, int], Any]
@@ -86,6 +90,7 @@ class Rollouts:
     seed: int = 0
     recycle: bool = False
     name: str = ""
+    converges: bool = False
 
     def __post_init__(self) -> None:
         whole("iterations", self.iterations, "give how often to iterate")

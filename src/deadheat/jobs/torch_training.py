@@ -1,7 +1,8 @@
 """Training of PyTorch models over workers: `dh.torch.Training`. Needs the extra `torch`.
 
-Workers hold the model's structure and chunks of the data; its parameters travel as one flat buffer. A task is one
-backward pass over the weighted losses of its chunks: the gradient is linear, so that a coded mixture costs one pass.
+Workers hold the model's structure and chunks of the data; its parameters travel as one flat buffer. Each chunk that a
+worker's tasks need is one backward pass; mixtures of their gradients are made in double precision, since decoding takes
+the digits that a backward pass over weighted losses would round.
 The optimizer stays at the master and sees the gradient of the whole batch, whatever the split: the weights are those of
 one process alone, to the precision of the numbers.
 """
@@ -75,15 +76,13 @@ class Batches:
 
 
 class TorchProgram(ChunkProgram):
-    """For a task the gradient of its chunks' weighted losses, and the loss itself, in one flat array."""
+    """For a chunk the gradient of its loss, and the loss itself, in one flat array."""
 
     def __init__(self, code: Code, training: Training, memory: float) -> None:
         super().__init__(
             code, work=float(training.batches.rows), iterations=training.iterations, name=training.name,
             chunks=grouped(training.chunks, code.chunks), step=_step, share=lambda state: flat(state.model),
         )  # fmt: skip
-        is_real = not np.iscomplexobj(self._tasks[0][1])  # backward has real weights only
-        self._one_pass = code.cost.shared_chunks == 0 and is_real and self._parts == 1
         self._model = copy.deepcopy(training.start.model).cpu()
         self._loss, self._batches, self._loaded = training.loss, training.batches, LoadedChunks(memory)
 
@@ -91,29 +90,19 @@ class TorchProgram(ChunkProgram):
         super().begin(None, iteration)
         put(self._model, state)
 
-    def run(self, task: int, token: Token) -> Any:
-        """One backward pass; or, where neighbouring tasks share chunks, one for each chunk that is new."""
-        if not self._one_pass:
-            return super().run(task, token)
-        chunks, weights = self._tasks[task]
-        return self._backward(chunks.tolist(), weights[:, 0].tolist(), token)
-
     def result(self, chunk: int, token: Token) -> AnyArray:
-        return self._backward([chunk], [1.0], token)
-
-    def _backward(self, numbers: Sequence[int], parts: Sequence[float], token: Token) -> AnyArray:
+        """One backward pass over the losses of the user's chunks in a chunk of the code."""
         self._model.zero_grad(set_to_none=True)
         total: Any = 0.0
-        for number, part in zip(numbers, parts, strict=True):
-            for place, data in self.chunk(number):
-                token.check()
-                try:
-                    x, y = self._samples(place, data)
-                    torch.manual_seed(hash((self._batches.seed, self._iteration, place)) % 2**63)  # for dropout
-                    total = total + part * self._loss(self._model(x), y) * (len(x) / self._batches.size)
-                except Exception as error:
-                    error.add_note(f"chunk {number}")
-                    raise
+        for place, data in self.chunk(chunk):
+            token.check()
+            try:
+                x, y = self._samples(place, data)
+                torch.manual_seed(hash((self._batches.seed, self._iteration, place)) % 2**63)  # for dropout
+                total = total + self._loss(self._model(x), y) * (len(x) / self._batches.size)
+            except Exception as error:
+                error.add_note(f"chunk {chunk}")
+                raise
         total.backward()
         gradient = [
             torch.zeros(p.numel(), dtype=p.dtype) if p.grad is None else p.grad.reshape(-1)

@@ -3,6 +3,7 @@
 from deadheat.model import laws, special
 from deadheat.model.arrays import AnyArray, Array, ArrayLike, BoolArray, IntArray
 from deadheat.model.assignment_moments import assignment_moments, start_scores
+from deadheat.model.checked import checked
 from deadheat.model.cluster import Cluster, Tasks, require_tasks
 from deadheat.model.code_spec import CodeSpec
 from deadheat.model.engine_spec import EngineSpec
@@ -10,6 +11,7 @@ from deadheat.model.interval import Interval, interval
 from deadheat.model.laws import Law, as_law, fit
 from deadheat.model.overhead import NONE, Overhead
 from deadheat.model.paper_finding import Claim, Finding, Picture
+from deadheat.model.quantity import UNSEEN, count, quantity
 from deadheat.model.registry import Registry
 from deadheat.model.scenario import EVERYTHING, Scenario
 from deadheat.model.split import Split

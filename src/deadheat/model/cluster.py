@@ -3,20 +3,24 @@
 import math
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from itertools import cycle
 from typing import Any, Self, overload
 
 import numpy as np
 
 from deadheat.errors import BadInput
 from deadheat.model.arrays import Array, ArrayLike
+from deadheat.model.checked import checked
 from deadheat.model.code_spec import CodeSpec
 from deadheat.model.laws import Law
+from deadheat.model.quantity import LEAST, MOST, name
 from deadheat.model.worker import Worker
 
 
 class Cluster(Sequence[Worker]):
     """A sequence of workers; .mean, .std, .comm and .capacity are read-only arrays, one entry per worker."""
 
+    @checked
     def __init__(self, workers: Iterable[Worker]) -> None:
         members = list(workers)
         for place, member in enumerate(members):
@@ -31,13 +35,16 @@ class Cluster(Sequence[Worker]):
         names: Sequence[str] | None = None, law: str = "gamma",
     ) -> Self:  # fmt: skip
         """A cluster from arrays (scalars are broadcast to the length of mean) of one family of laws."""
-        size = np.asarray(mean, float).size
-        means, stds, comms, room = (np.broadcast_to(np.asarray(c, float), size) for c in (mean, std, comm, capacity))
-        fine = (means > 0) & (stds >= 0) & (comms >= 0) & (room >= 0) & np.isfinite(means + stds + comms)
-        for p in np.flatnonzero(~fine)[:1]:  # Worker says what is wrong with it
+        given = {"mean": mean, "std": std, "comm": comm, "capacity": capacity}
+        size = _column("mean", mean, 0).size
+        means, stds, comms, room = (_column(field, values, size) for field, values in given.items())
+        times = (means >= LEAST) & (means <= MOST) & (stds >= 0) & (stds <= means) & (comms >= 0) & (comms <= MOST)
+        for p in np.flatnonzero(~(times & (room >= 0))):  # Worker says what is wrong with it, if anything is
             Worker(float(means[p]), float(stds[p]), float(comms[p]), capacity=float(room[p]))
-        if names is not None and len(names) != size:
-            raise BadInput("names", list(names), f"{len(names)} names for {size} workers", "give one each, or none")
+        if names is not None:
+            if isinstance(names, str) or not isinstance(names, Iterable) or len(list(names)) != size:
+                raise BadInput("names", names, f"not {size} names, one for each worker", "give one each, or none")
+            names = [name(f"names[{p}]", text, "give a text for each worker") for p, text in enumerate(names)]
         self = cls.__new__(cls)
         self._fill([means, stds, comms, room], None if names is None else tuple(names), (law,))
         spread = stds / means
@@ -89,7 +96,17 @@ class Cluster(Sequence[Worker]):
     @cached_property
     def laws(self) -> list[Law]:
         """The law of one unit of work of each worker."""
-        return [worker.unit_law() for worker in self]
+        return self.laws_of(1.0)
+
+    def laws_of(self, work: float) -> list[Law]:
+        """The law of a task of that much work, of each worker; equal workers share one."""
+        columns = zip(self.mean.tolist(), self.std.tolist(), cycle(self._laws), strict=False)
+        known: dict[Any, Law] = {}
+        kinds = [(mean, std, law if isinstance(law, str) else id(law)) for mean, std, law in columns]
+        for place, kind in enumerate(kinds):
+            if kind not in known:
+                known[kind] = self[place].task_law(work)
+        return [known[kind] for kind in kinds]
 
     def tasks(self, spec: CodeSpec) -> "Tasks":
         return Tasks(self, spec)
@@ -107,11 +124,12 @@ class Tasks:
     capacity: the most tasks' worth of work that a worker holds. shared_chunks, seconds_per_task: see CodeSpec.
     """
 
+    @checked
     def __init__(self, cluster: Cluster, spec: CodeSpec) -> None:
         with np.errstate(over="ignore", under="ignore"):
             self.mean, self.std = cluster.mean * spec.work, cluster.std * spec.work  # Assumption 1
-        if not (np.isfinite(self.mean) & np.isfinite(self.std) & (self.mean > 0)).all():
-            problem = "task times leave the range of floating point"
+        if not ((self.mean >= LEAST) & (self.mean <= MOST) & (self.std <= MOST)).all():
+            problem = f"task times are not between {LEAST:g} and {MOST:g} s"
             raise BadInput("work", spec.work, problem, "choose another unit of work")
         self.comm, self.capacity = cluster.comm, cluster.capacity / spec.work
         for column in (self.mean, self.std, self.capacity):
@@ -129,7 +147,7 @@ class Tasks:
     @cached_property
     def laws(self) -> list[Law]:
         """The law of the work of one task of each worker."""
-        return [worker.task_law(self._work) for worker in self._cluster]
+        return self._cluster.laws_of(self._work)
 
     @property
     def pace(self) -> Array:
@@ -140,6 +158,16 @@ class Tasks:
     def ready(self) -> Array:
         """Seconds until a worker begins with its first result, on average: c_p and the shared chunks."""
         return self.comm + self.shared_chunks * self.mean
+
+
+def _column(field: str, values: ArrayLike, size: int) -> Array:
+    """One number for each worker, or one for all."""
+    try:
+        column = np.asarray(values, float)
+        return np.broadcast_to(column, size) if size else column.ravel()
+    except (TypeError, ValueError):
+        problem = "not numbers, one for each worker" if size else "not numbers"
+        raise BadInput(field, values, problem, "give a list of numbers, or one for all") from None
 
 
 def require_tasks(tasks: object) -> None:

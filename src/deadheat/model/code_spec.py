@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Self
 
-from deadheat.errors import BadInput, check_field, finite, whole
+from deadheat.errors import BadInput, check_field, whole
+from deadheat.model.quantity import quantity
 
 MOST_TASKS = 10**12  # shares beyond it would lose the digits that rounding needs
 
@@ -25,11 +26,15 @@ class CodeSpec:
 
     def __post_init__(self) -> None:
         check_field(self, whole, "critical", "give the number of results that suffice (K)")
-        check_field(self, finite, "redundancy", "give tasks per critical task (Omega), 1 for none to spare", least=1.0)
-        check_field(self, finite, "work", "give the units of work of a task (C), above 0", above=0.0)
+        check_field(
+            self, quantity, "redundancy", "give tasks per critical task (Omega), 1 for none to spare", least=1.0
+        )
+        check_field(self, quantity, "work", "give the units of work of a task (C), above 0", above=0.0)
         check_field(self, whole, "shared_chunks", "give the chunks that tasks share (d - 1)", least=0)
-        check_field(self, finite, "seconds_per_task", "give seconds per task, 0 for none", least=0.0)
+        check_field(self, quantity, "seconds_per_task", "give seconds per task, 0 for none", least=0.0)
         tasks = self.critical * self.redundancy
+        if self.shared_chunks > MOST_TASKS:
+            raise BadInput("shared_chunks", self.shared_chunks, f"more than {MOST_TASKS:g} tasks", "give d - 1")
         if tasks > MOST_TASKS:
             raise BadInput("critical", self.critical, f"more than {MOST_TASKS:g} tasks", "cut an iteration into fewer")
         if abs(tasks - round(tasks)) > 1e-9 * tasks:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from deadheat.errors import BadInput
 from deadheat.model import special
 from deadheat.model.arrays import Array
 
@@ -29,7 +30,12 @@ class Interval:
 
 def interval(values: Sequence[float] | Array) -> Interval:
     """Student's 95 % interval of the mean of independent values, such as means of runs (delays of one run are not)."""
-    numbers = np.asarray(values, float)
+    try:
+        numbers = np.asarray(values, float).ravel()
+    except (TypeError, ValueError):
+        numbers = np.empty(0)
+    if not numbers.size:
+        raise BadInput("values", values, "not a list of numbers", "give at least one")
     mean, count = float(numbers.mean()), numbers.size
     if count < 2:
         return Interval(mean, -math.inf, math.inf)

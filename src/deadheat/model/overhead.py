@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass, fields
 
-from deadheat.errors import check_field, finite
+from deadheat.errors import check_field
+from deadheat.model.quantity import quantity
 
 
 @dataclass(frozen=True)
@@ -15,7 +16,7 @@ class Overhead:
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            check_field(self, finite, field.name, "give seconds per iteration, 0 for none", least=0.0)
+            check_field(self, quantity, field.name, "give seconds per iteration, 0 for none", least=0.0)
 
     @property
     def total(self) -> float:

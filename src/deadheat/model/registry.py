@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import TypeVar
 
 from deadheat.errors import BadInput, nearest
+from deadheat.model.quantity import name as shown_name
 
 T = TypeVar("T")
 
@@ -22,7 +23,7 @@ class Registry(Mapping[str, T]):
         self._complete = False  # whether the entry points have been read
 
     def register(self, name: str, thing: T) -> None:
-        if not isinstance(name, str) or not name:
+        if not shown_name("name", name, 'give a text, such as "mine"'):
             raise BadInput("name", name, f"not a name for a {self.what}", 'give a text, such as "mine"')
         if name in self._things:
             raise BadInput("name", name, f"there is a {self.what} of this name", "choose another name")

@@ -5,12 +5,13 @@ from dataclasses import MISSING, dataclass, field, fields
 from functools import partial
 from typing import Any, Self, TypeVar
 
-from deadheat.errors import BadInput, finite, nearest, whole
+from deadheat.errors import BadInput, finite, nearest
 from deadheat.model.cluster import Cluster
 from deadheat.model.code_spec import CodeSpec
 from deadheat.model.engine_spec import EngineSpec
 from deadheat.model.laws import Empirical, Mixture
 from deadheat.model.overhead import NONE, Overhead
+from deadheat.model.quantity import count, name, quantity
 from deadheat.model.stream import Stream
 from deadheat.model.switching import Switching
 from deadheat.model.worker import Worker
@@ -76,7 +77,7 @@ class Scenario:
 def _stream(table: Table) -> tuple[Stream, int]:
     required = {"iterations": "give the iterations of one job, such as 50"}
     _check_keys(table, ("rate", "interarrival", "iterations", "jobs"), required)
-    jobs = whole("jobs", table.get("jobs", 1000), "give the number of jobs")
+    jobs = count("jobs", table.get("jobs", 1000), "give the number of jobs")
     example = "interarrival = {mean = 100, std = 100}"
     if ("rate" in table) == ("interarrival" in table):
         problem = "both are given" if "rate" in table else "neither is given"
@@ -92,13 +93,13 @@ def _stream(table: Table) -> tuple[Stream, int]:
 def _interarrival(table: Table) -> tuple[float, float]:
     remedy = "give seconds between arrivals"
     _check_keys(table, ("mean", "std"), {"mean": remedy, "std": remedy})
-    mean = finite("mean", table["mean"], f"{remedy}, above 0", above=0.0)
-    return mean, finite("std", table["std"], f"{remedy}, 0 for a steady beat", least=0.0)
+    mean = quantity("mean", table["mean"], f"{remedy}, above 0", above=0.0)
+    return mean, quantity("std", table["std"], f"{remedy}, 0 for a steady beat", least=0.0)
 
 
 def _split(table: Table) -> tuple[Any, float, tuple[Any, ...] | None]:
     _check_keys(table, ("policy", "gamma", "ratio"))
-    gamma = finite("gamma", table.get("gamma", 1.0), "give a weight in 1/second, such as 1.0", least=0.0)
+    gamma = quantity("gamma", table.get("gamma", 1.0), "give a weight in 1/second, such as 1.0", least=0.0)
     ratio = table.get("ratio")
     if ratio is not None and not isinstance(ratio, list):
         raise BadInput("ratio", ratio, "not a list", "write one number per worker, such as [3, 2, 1]")
@@ -108,9 +109,7 @@ def _split(table: Table) -> tuple[Any, float, tuple[Any, ...] | None]:
 def _code(table: Table) -> tuple[CodeSpec, str]:
     spec = dict(table)
     family = spec.pop("family", "")
-    if not isinstance(family, str):
-        raise BadInput("family", family, "not a text", 'write family = "cyclic"; see `deadheat codes`')
-    return _noun(CodeSpec, spec), family
+    return _noun(CodeSpec, spec), name("family", family, 'write family = "cyclic"; see `deadheat codes`')
 
 
 def _condition(table: Table) -> Switching:
@@ -133,7 +132,7 @@ OPTIONAL: dict[str, Callable[[Table], Any]] = {
 
 
 def _spare(table: Table) -> tuple[Worker, float]:
-    price = finite("price", table.get("price", 1.0), "give a price from 0 on", least=0.0)
+    price = quantity("price", table.get("price", 1.0), "give a price from 0 on", least=0.0)
     return _worker({key: value for key, value in table.items() if key != "price"}), price
 
 

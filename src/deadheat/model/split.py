@@ -27,8 +27,15 @@ class Split:
     policy: str = "given"
 
     def __post_init__(self) -> None:
+        if not isinstance(self.spec, CodeSpec):
+            raise BadInput("spec", self.spec, "not a CodeSpec", "give CodeSpec(critical, redundancy, work)")
         for field, kind in (("loads", np.int64), ("shares", np.float64)):
-            values = np.array(getattr(self, field), kind)
+            try:
+                values = np.array(getattr(self, field), kind)
+            except (TypeError, ValueError):
+                values = np.empty(())
+            if values.ndim != 1:
+                raise BadInput(field, getattr(self, field), "not a list of numbers", "give one number per worker")
             values.setflags(write=False)
             object.__setattr__(self, field, values)
         if (self.loads < 0).any():
@@ -39,7 +46,7 @@ class Split:
 
     @classmethod
     def of(cls, loads: ArrayLike, spec: CodeSpec, gamma: float = 1.0) -> Self:
-        counts = np.asarray(loads)
+        counts = np.asarray(loads) if isinstance(loads, np.ndarray | list | tuple) else np.empty(())
         numbers = counts.ndim == 1 and counts.dtype.kind in "iuf"
         if not (numbers and (np.isfinite(counts) & (counts == np.floor(counts))).all()):
             raise BadInput("loads", loads, "not a list of whole numbers", "give one whole number per worker")

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Self
 
-from deadheat.errors import check_field, finite, whole
+from deadheat.errors import check_field
+from deadheat.model.quantity import count, quantity
 
 
 @dataclass(frozen=True)
@@ -15,13 +16,13 @@ class Stream:
     iterations: int
 
     def __post_init__(self) -> None:
-        check_field(self, finite, "interarrival_mean", "give seconds between arrivals, above 0", above=0.0)
-        check_field(self, finite, "interarrival_std", "give seconds between arrivals, 0 for a steady beat", least=0.0)
-        check_field(self, whole, "iterations", "give the iterations of one job")
+        check_field(self, quantity, "interarrival_mean", "give seconds between arrivals, above 0", above=0.0)
+        check_field(self, quantity, "interarrival_std", "give seconds between arrivals, 0 for a steady beat", least=0.0)
+        check_field(self, count, "iterations", "give the iterations of one job")
 
     @classmethod
     def poisson(cls, rate: float, iterations: int) -> Self:
-        mean = 1 / finite("rate", rate, "give jobs per second, above 0", above=0.0)
+        mean = 1 / quantity("rate", rate, "give jobs per second, above 0", above=0.0)
         return cls(mean, mean, iterations)
 
     @property

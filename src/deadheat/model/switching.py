@@ -8,6 +8,7 @@ import numpy as np
 
 from deadheat.errors import BadInput, finite
 from deadheat.model.arrays import Array, BoolArray
+from deadheat.model.quantity import quantity
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class Switching:
 
     def __post_init__(self) -> None:
         if self.factor != math.inf:
-            finite("factor", self.factor, "say how many times slower, or infinity for away", least=1.0)
+            quantity("factor", self.factor, "say how many times slower, or infinity for away", least=1.0)
         for name in ("enter", "leave"):
             finite(name, getattr(self, name), "give a probability per iteration", least=0.0, most=1.0)
         if self.enter + self.leave == 0:

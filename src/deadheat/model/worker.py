@@ -6,6 +6,9 @@ from typing import Any, Self
 
 from deadheat.errors import BadInput, check_field, finite
 from deadheat.model.laws import Law, as_law, fit
+from deadheat.model.quantity import name, quantity
+
+MOST_SPREAD = 1e6  # of std/mean: beyond it moments say nothing of the law any more
 
 
 @dataclass(frozen=True)
@@ -26,11 +29,13 @@ class Worker:
     capacity: float = math.inf
 
     def __post_init__(self) -> None:
-        check_field(self, finite, "mean", "give seconds per unit of work, above 0", above=0.0)
-        check_field(self, finite, "std", "give seconds per unit of work, 0 for tasks of equal length", least=0.0)
-        check_field(self, finite, "comm", "give seconds per iteration, 0 for none", least=0.0)
-        if not isinstance(self.name, str):
-            raise BadInput("name", self.name, "not a text", 'write it in quotes, such as "w1"')
+        check_field(self, quantity, "mean", "give seconds per unit of work, above 0", above=0.0)
+        check_field(self, quantity, "std", "give seconds per unit of work, 0 for tasks of equal length", least=0.0)
+        check_field(self, quantity, "comm", "give seconds per iteration, 0 for none", least=0.0)
+        check_field(self, name, "name", 'write it in quotes, such as "w1"')
+        if self.std > MOST_SPREAD * self.mean:
+            remedy = f"keep std/mean below {MOST_SPREAD:g}"
+            raise BadInput("std", self.std, f"more than {MOST_SPREAD:g} times the mean {self.mean:g}", remedy)
         if self.capacity != math.inf:
             check_field(self, finite, "capacity", "give the units of work it can hold, or leave it out", least=0.0)
         law = self.unit_law()

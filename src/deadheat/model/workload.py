@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from deadheat.errors import BadInput, check_field, finite, nearest, whole
+from deadheat.model.quantity import quantity
 
 WORKLOADS = ("gradient", "linear", "product")
 
@@ -33,14 +34,14 @@ class Workload:
     def __post_init__(self) -> None:
         if not isinstance(self.kind, str) or self.kind not in WORKLOADS:
             raise BadInput("kind", self.kind, "no such kind of work", nearest(str(self.kind), WORKLOADS))
-        check_field(self, finite, "work", "give units of work per iteration (W)", above=0.0)
+        check_field(self, quantity, "work", "give units of work per iteration (W)", above=0.0)
         for name in ("result", "state", "data"):
-            check_field(self, finite, name, "give how many numbers it has, 0 for none", least=0.0)
+            check_field(self, quantity, name, "give how many numbers it has, 0 for none", least=0.0)
         for name in ("per_result", "update"):
-            check_field(self, finite, name, "give seconds, 0 for none", least=0.0)
+            check_field(self, quantity, name, "give seconds, 0 for none", least=0.0)
         for name in ("bandwidth", "speed"):
             if getattr(self, name) != math.inf:
-                check_field(self, finite, name, "give numbers per second, above 0", above=0.0)
+                check_field(self, quantity, name, "give numbers per second, above 0", above=0.0)
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,12 @@
 from collections.abc import Callable, Iterable
 
 from deadheat.errors import BadInput
-from deadheat.model import Cluster, CodeSpec, Split
+from deadheat.model import Cluster, CodeSpec, Split, checked
 from deadheat.planning.mismatch import mismatch
 from deadheat.planning.split import split
 
 
+@checked
 def choose(
     cluster: Cluster, specs: Iterable[CodeSpec], gamma: float = 1.0, cost: Callable[[Cluster, Split], float] = mismatch
 ) -> Split:

@@ -8,7 +8,7 @@ and a round of exchanges needs one pass for the additions and one for each addit
 
 import numpy as np
 
-from deadheat.model import Array, Cluster, CodeSpec, IntArray, Split, Tasks, laws
+from deadheat.model import Array, Cluster, CodeSpec, IntArray, Split, Tasks, checked, laws
 from deadheat.planning.fixed_ratio import caps
 from deadheat.planning.split import split
 from deadheat.queueing import IterationLaw, counting
@@ -16,12 +16,15 @@ from deadheat.queueing import IterationLaw, counting
 SURVIVALS = (0.999, 0.9, 0.5, 0.1, 1e-2, 1e-4, 1e-7)  # of T_itr, where the panels of the time grid end
 TRIED = 3  # additions tried in a round: the best exchange is among them but for rare ties
 LEAST_GAIN = 1e-7  # of E[T_itr]; below it the grid decides, not the split
+MOST_ROUNDS = 500_000  # times workers * K: a round takes up to 10 us of each, and few of many rounds matter
 
 
+@checked
 def fastest(cluster: Cluster, spec: CodeSpec, gamma: float = 1.0) -> Split:
     """The split with the least mean iteration under purging that exchanges of single tasks reach.
 
     It starts from Theorem 2's split and from the best one for tasks of constant time, and is no worse than either.
+    Where workers and tasks are very many, the search ends after some rounds with what it has.
     """
     start = split(cluster, spec, gamma)
     tasks = cluster.tasks(spec)
@@ -29,7 +32,7 @@ def fastest(cluster: Cluster, spec: CodeSpec, gamma: float = 1.0) -> Split:
     judged = [IterationLaw(tasks, loads, spec.critical) for loads in candidates]
     first = int(np.argmin([law.mean for law in judged]))
     loads, search = candidates[first], _Search(tasks, judged[first])
-    for _ in range(spec.total):
+    for _ in range(min(spec.total, MOST_ROUNDS // (len(cluster) * spec.critical))):
         better = search.exchange(loads)
         if better is None:
             break
@@ -61,7 +64,8 @@ class _Search:
     """Exchanges of single tasks on one grid of times."""
 
     def __init__(self, tasks: Tasks, law: IterationLaw) -> None:
-        ends = np.unique([0.0, *law.quantile([1 - s for s in SURVIVALS])])
+        width = max(law.std / law.mean, LEAST_GAIN)
+        ends = np.unique([0.0, *law.quantile([1 - s for s in SURVIVALS], 1e-3 * width)])
         nodes, weights = np.polynomial.legendre.leggauss(8)
         half = np.diff(ends) / 2
         self._times = ((ends[:-1] + half)[:, None] + half[:, None] * nodes).ravel()

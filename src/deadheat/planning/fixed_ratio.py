@@ -5,12 +5,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from deadheat.errors import BadInput, finite
-from deadheat.model import Array, Cluster, CodeSpec, Split, Tasks
+from deadheat.model import Array, Cluster, CodeSpec, Split, Tasks, checked
 from deadheat.planning.equalise import require_room
 from deadheat.planning.rounding import apportion
 from deadheat.planning.score import Moments
 
 
+@checked
 def in_ratio(cluster: Cluster, spec: CodeSpec, ratio: Sequence[float], gamma: float = 1.0) -> Split:
     """Tasks in the proportion given, such as [3, 2, 1]: the caller's knowledge instead of the theorem."""
     if len(ratio) != len(cluster):

@@ -10,12 +10,13 @@ with exp(mu lambda) = exp(a mu) (mu lambda + 1). Only their ratio is used here: 
 
 import numpy as np
 
-from deadheat.model import Array, Cluster, CodeSpec, Split
+from deadheat.model import Array, Cluster, CodeSpec, Split, checked
 from deadheat.planning.fixed_ratio import by_weight
 
 LEAST_SHIFT = 0.01  # a as a part of the mean: with a = 0 HCMM would give a worker all the work there is
 
 
+@checked
 def hcmm(cluster: Cluster, spec: CodeSpec, gamma: float = 1.0) -> Split:
     """Tasks in HCMM's proportion 1/lambda_p."""
     tasks = cluster.tasks(spec)
@@ -24,6 +25,7 @@ def hcmm(cluster: Cluster, spec: CodeSpec, gamma: float = 1.0) -> Split:
     return by_weight(cluster, spec, rate / rate.max(), gamma, "hcmm")
 
 
+@checked
 def hcmm_redundancy(cluster: Cluster) -> float:
     """The redundancy that HCMM itself would take: sum_p 1/lambda_p over sum_p mu_p/(1 + mu_p lambda_p)."""
     scale, y = _fit(cluster.mean, cluster.std)

@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from deadheat.model import Cluster, Split, assignment_moments
+from deadheat.model import Cluster, Split, assignment_moments, checked
 
 
+@checked
 def mismatch(cluster: Cluster, split: Split, active_only: bool = False) -> float:
     """The variance of E[T] + gamma E[T^2] over all workers, idle ones scoring 0 as printed, or over the active ones."""
     split.must_fit(len(cluster))

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from deadheat.errors import BadInput, DeadheatError, finite
-from deadheat.model import NONE, Cluster, CodeSpec, Overhead, Split, Stream, Switching, Worker
+from deadheat.model import NONE, Cluster, CodeSpec, Overhead, Split, Stream, Switching, Worker, checked
 from deadheat.planning.split import Policy, split
 from deadheat.queueing import Forecast, forecast
 
@@ -38,6 +38,7 @@ class Recruitment:
     proven: bool
 
 
+@checked
 def recruit(
     cluster: Cluster, pool: Sequence[Worker], prices: Sequence[float], spec: CodeSpec, stream: Stream, *,
     target: float | None = None, gamma: float = 1.0, policy: Policy = split, overhead: Overhead = NONE,

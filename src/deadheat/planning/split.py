@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from deadheat.errors import BadInput
-from deadheat.model import Cluster, CodeSpec, Split
+from deadheat.model import Cluster, CodeSpec, Split, checked
 from deadheat.planning.equalise import equalise
 from deadheat.planning.fixed_ratio import caps, in_ratio
 from deadheat.planning.rounding import apportion
@@ -12,6 +11,7 @@ from deadheat.planning.score import Moments, Score
 Policy = Callable[[Cluster, CodeSpec, float], Split]  # of cluster, spec and gamma
 
 
+@checked
 def split(
     cluster: Cluster, spec: CodeSpec, gamma: float = 1.0, *,
     score: Score | None = None, ratio: Sequence[float] | None = None,
@@ -23,8 +23,6 @@ def split(
     ratio: do not balance at all but share the tasks in this proportion, one number per worker.
     Loads respect each worker's capacity. Raises BadInput for input that cannot be meant.
     """
-    if not isinstance(spec, CodeSpec):
-        raise BadInput("spec", spec, "not a CodeSpec", "give CodeSpec(critical, redundancy, work)")
     if ratio is not None:
         return in_ratio(cluster, spec, ratio, gamma)
     tasks = cluster.tasks(spec)

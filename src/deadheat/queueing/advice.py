@@ -2,9 +2,10 @@
 
 import math
 
-from deadheat.model import Cluster, Split, Worker, start_scores
+from deadheat.model import Cluster, Split, Worker, checked, start_scores
 
 
+@checked
 def would_be_used(worker: Worker, split: Split) -> bool:
     """Whether a further worker would get a task, a_p < theta; one that would not makes no queue stable (Remark 2)."""
     return not float(start_scores(Cluster([worker]).tasks(split.spec), split.gamma)[0]) >= split.theta

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.errors import whole
-from deadheat.model import Array, Interval, Stream, special
+from deadheat.model import Array, Interval, Stream, checked, special
 
 Spectrum = NDArray[np.complex128]
 CELLS_PER_SPREAD = 16  # lattice points to one standard deviation of S - A: adds 0.1 % to its variance
@@ -68,6 +68,7 @@ class Draw:
         return wait, math.sqrt(math.log1p((self.std / wait) ** 2)) if self.std > 0 else 0.0
 
 
+@checked
 def draw(stream: Stream, service_mean: float, service_std: float, jobs: int) -> Draw:
     """What the average delay of the first `jobs` jobs will be, in a stable queue or an unstable one."""
     jobs = whole("jobs", jobs, "give the number of jobs")
@@ -78,13 +79,27 @@ def draw(stream: Stream, service_mean: float, service_std: float, jobs: int) -> 
         # Waits are a random walk, and the average is E[T_s] + (E[T_s] - E[T_a])(J-1)/2. The walk starts anew at 0 in
         # its first steps; that lifts it by spread^2/(2 drift), as for a Brownian motion.
         mean = service_mean + drift * (jobs - 1) / 2 + spread**2 / (2 * drift) * (jobs > 1)
-        left = np.arange(jobs - 1, 0, -1) / jobs  # the part of the average that each step stays in
-        return Draw(jobs, mean, math.sqrt(spread**2 * float(left @ left) + service_std**2 / jobs))
-    steps = min(jobs, STEPS) if drift < 0 else jobs
+        left = (jobs - 1) * (2 * jobs - 1) / (6 * jobs)  # the squares of the parts of the average that steps stay in
+        return Draw(jobs, mean, math.sqrt(spread**2 * left + service_std**2 / jobs))
+    if drift >= 0 and jobs > STEPS:
+        return _lumped(stream, service_mean, service_std, jobs)
+    steps = min(jobs, STEPS)
     mean, var, more_mean, more_var = _moments(stream, service_mean, service_std, steps)
     mean = (mean + (jobs - steps) * more_mean) / jobs
     std = math.sqrt(max(var + (jobs - steps) * more_var, 0.0)) / jobs
     return Draw(jobs, mean, std, floor=max(service_mean - 3 * service_std / jobs**0.5, 0.0))
+
+
+def _lumped(stream: Stream, service_mean: float, service_std: float, jobs: int) -> Draw:
+    """Many jobs at a utilisation of one, or hardly more: so many in a row count as one, whose wait is theirs.
+
+    Waits grow with the root of the number of jobs, so that what happens within a lump is next to nothing.
+    """
+    size = math.ceil(jobs / STEPS)
+    arrivals = Stream(size * stream.interarrival_mean, math.sqrt(size) * stream.interarrival_std, 1)
+    lumps = draw(arrivals, size * service_mean, math.sqrt(size) * service_std, jobs // size)
+    own = (size - 1) * service_mean
+    return Draw(jobs, max(lumps.mean - own, service_mean), lumps.std, floor=max(lumps.floor - own, 0.0))
 
 
 def _moments(stream: Stream, service_mean: float, service_std: float, steps: int) -> tuple[float, float, float, float]:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deadheat.model import Cluster, CodeSpec, Stream, Switching, Tasks, laws, require_tasks
+from deadheat.model import Cluster, CodeSpec, Stream, Switching, Tasks, checked, laws, require_tasks
 from deadheat.queueing.forecast import Forecast, of_law
 from deadheat.queueing.iteration_law import IterationLaw
 from deadheat.queueing.waiting import mean_delay
@@ -20,6 +20,7 @@ class Bound:
     delay: float
 
 
+@checked
 def lower_bound(cluster: Cluster, spec: CodeSpec, stream: Stream) -> Bound:
     """D_L = I (K/sum_p 1/E[T_p] + (1/P) sum_p c_p), without and with waiting (eq. LB).
 
@@ -45,6 +46,7 @@ def fluid_bound(tasks: Tasks, critical: int) -> float:
     return float(tasks.comm.min() + critical / (1 / tasks.pace).sum())
 
 
+@checked
 def genie_bound(cluster: Cluster, spec: CodeSpec, stream: Stream, condition: Switching | None = None) -> Forecast:
     """The forecast if every worker always had a next task: no split, redundancy or schedule of the tasks is sooner."""
     loads = np.full(len(cluster), spec.critical)

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 from deadheat.errors import BadInput
-from deadheat.model import NONE, Cluster, Overhead, Split, Stream, Switching
+from deadheat.model import NONE, Cluster, Overhead, Split, Stream, Switching, checked
 from deadheat.queueing.average_delay import Draw, draw
 from deadheat.queueing.iteration_law import IterationLaw
 from deadheat.queueing.waiting import mean_delay, service_moments
@@ -45,6 +45,7 @@ class Forecast:
         return draw(self.stream, self.service_mean, self.service_std, jobs)
 
 
+@checked
 def forecast(
     cluster: Cluster, split: Split, stream: Stream, purge: bool = True, overhead: Overhead = NONE,
     condition: Switching | None = None,

@@ -12,7 +12,19 @@ from functools import cached_property
 import numpy as np
 
 from deadheat.errors import BadInput
-from deadheat.model import Array, ArrayLike, Cluster, IntArray, Split, Switching, Tasks, laws, require_tasks
+from deadheat.model import (
+    Array,
+    ArrayLike,
+    Cluster,
+    IntArray,
+    Split,
+    Switching,
+    Tasks,
+    checked,
+    laws,
+    require_tasks,
+    special,
+)
 from deadheat.queueing import counting
 from deadheat.queueing.quadrature import Integrals, integrate
 
@@ -23,8 +35,11 @@ FAR = 1e-12  # a survival below which a tail is not followed but closed
 BODY = 1e-6  # convolved laws are precise down to this survival; one long task is the rest
 NARROW = 1e-3  # of the mean: a spread below it is computed from the law's own left end
 LEAST_SPREAD = 1e-9  # of the mean: a spread below it is none
+BUSY_ERROR = 1e-4  # of the part of an iteration for which a worker is occupied
+EXACT_BUSY = 200_000  # workers * K up to which it is exact; beyond it, the others' results are taken as normal
 DOUBLINGS = 200  # of the tail, at most
 CHUNK = 4_000_000  # table entries at a time, to bound memory
+LONGEST = 8.0  # seconds that the law may take, roughly; a plan asks several questions of it
 
 
 class IterationLaw:
@@ -67,12 +82,15 @@ class IterationLaw:
     def cdf(self, t: ArrayLike) -> Array:
         return 1 - self.sf(t)
 
-    def quantile(self, level: ArrayLike) -> Array:
+    def quantile(self, level: ArrayLike, precision: float = 1e-12) -> Array:
         """The least t with P(T_itr <= t) >= level: by grids that close in on it, 32 points at a time."""
-        wanted = np.asarray(level, float)
+        try:
+            wanted = np.asarray(level, float)
+        except (TypeError, ValueError):
+            wanted = np.array(np.nan)
         if not ((wanted > 0) & (wanted < 1)).all():
             raise BadInput("level", level, "a quantile needs a probability", "give numbers between 0 and 1")
-        return np.reshape([self._locate(1 - q) for q in wanted.ravel()], wanted.shape)
+        return np.reshape([self._locate(1 - q, precision) for q in wanted.ravel()], wanted.shape)
 
     @property
     def mean(self) -> float:
@@ -95,8 +113,12 @@ class IterationLaw:
     def busy(self) -> Array:
         """E[min(T_{p,kappa_p}, T_itr)]/E[T_itr]: the part of an iteration for which each worker is occupied."""
         part = np.zeros(self._workers)
-        ends = np.unique([0.0, self._origin, *self.quantile([0.5, 0.99, 1 - BODY])])
-        part[self._busy] = integrate(self._occupied, ends, 1e-4).first / self.mean
+        before, ends = (
+            [0.0, self._origin],
+            np.unique([self._origin, *(self._locate(q, 1e-3) for q in (0.5, 0.01, BODY))]),
+        )
+        alone = integrate(self._unfinished, np.array(before), BUSY_ERROR).first if self._origin > 0 else 0.0
+        part[self._busy] = (alone + integrate(self._occupied, ends, BUSY_ERROR).first) / self.mean
         return np.minimum(part, 1.0)
 
     @cached_property
@@ -117,7 +139,7 @@ class IterationLaw:
         start, integrals = self._origin, self._integrate(self._origin)
         if integrals.second - integrals.first**2 < (NARROW * (start + integrals.first)) ** 2:
             # The variance is the difference of two squares: from the law's own left end it keeps its digits.
-            start = self._locate(1 - FAR)
+            start = self._locate(1 - FAR, 1e-12)
             integrals = self._integrate(start)
         return start, integrals
 
@@ -161,11 +183,21 @@ class IterationLaw:
         for _ in range(8):
             latest *= 2
             keys = list(zip(self._laws, self._caps(latest).tolist(), self._comm.tolist(), strict=True))
-            distinct = {key: laws.sums_of(key[0], key[1], latest - key[2]) for key in dict.fromkeys(keys)}
+            every = {key: (key[0], key[1], latest - key[2]) for key in keys}
+            self._must_be_short(sum(laws.table_size(*sums) for sums in every.values()))
+            distinct = {key: laws.sums_of(*sums) for key, sums in every.items()}
             tables = [distinct[key] for key in keys]
             if float(self._survival(np.array([latest]), tables)[0]) < BODY or not any(s.error for s in tables):
                 break
         return tables
+
+    def _must_be_short(self, convolved: int) -> None:
+        """Refuse what would take minutes and gigabytes. convolved: numbers in the tables of sums without a closed form."""
+        workers, most = len(self._loads), int(self._loads.sum())
+        seconds = seconds_of_law(workers, most if self.purge else 0, self.critical) + 1e-7 * convolved
+        if seconds > LONGEST:
+            problem = f"the law of an iteration with {workers} workers would take some {seconds:.0f} s and more"
+            raise BadInput("critical", self.critical, problem, "cut an iteration into fewer, larger tasks")
 
     def _caps(self, latest: float) -> IntArray:
         """Tasks' worth of work (loads and shared chunks), cut to what can be finished by then but for NEVER.
@@ -217,16 +249,38 @@ class IterationLaw:
     def _occupied(self, t: Array) -> Array:
         """Rows of P(worker p is not done and the iteration is not over at t), one for each busy worker."""
         if not self.purge:
-            return np.array([1 - self._finished(p, t, self._sums) for p in range(len(self._loads))])
+            return self._unfinished(t)
         tables = self._counts(t, self._sums)
-        rows = [self.sf(t)] * len(tables)  # of those who cannot be done by then
-        for p, others in enumerate(counting.without_each(tables, self.critical)):
-            if tables[p].shape[1] > self._loads[p]:
-                need = max(self.critical - int(self._loads[p]), 0)
-                rows[p] = rows[p] - tables[p][:, -1] * others[:, :need].sum(1)
-        return np.maximum(rows, 0.0)
+        rows = [counting.total(tables, self.critical).sum(1)] * len(tables)
+        able = [p for p, table in enumerate(tables) if table.shape[1] > self._loads[p]]  # the others cannot be done
+        done = {p: tables[p][:, -1] for p in able if tables[p][:, -1].max() > BUSY_ERROR}
+        for p, short in self._others_short(tables, list(done)).items():
+            rows[p] = rows[p] - done[p] * short
+        return np.clip(rows, 0.0, 1.0)
 
-    def _locate(self, survival: float) -> float:
+    def _others_short(self, tables: Sequence[Array], workers: Sequence[int]) -> dict[int, Array]:
+        """For each of these workers P(the others bring fewer than the K - kappa_p results that are needed of them)."""
+        if not workers:
+            return {}
+        needed = {p: max(self.critical - int(self._loads[p]), 0) for p in workers}
+        if len(tables) * self.critical <= EXACT_BUSY:
+            halves = counting.halves_without_each(tables, self.critical)
+            return {p: counting.merge(*halves[p], self.critical)[:, : needed[p]].sum(1) for p in workers}
+        # A sum of many counts is nearly normal, and a table without each of many workers takes minutes.
+        means = np.array([table @ np.arange(table.shape[1]) for table in tables])
+        squares = np.array([table @ np.arange(table.shape[1]) ** 2.0 for table in tables])
+        mean, var = means.sum(axis=0), (squares - means**2).sum(axis=0)
+        others = {p: (mean - means[p], var - (squares[p] - means[p] ** 2)) for p in workers}
+        return {
+            p: special.ndtr((needed[p] - 0.5 - m) / np.sqrt(np.maximum(v, LEAST_SPREAD)))
+            for p, (m, v) in others.items()
+        }
+
+    def _unfinished(self, t: Array) -> Array:
+        """Rows of P(worker p is not done with its assignment at t), as if nothing ended the iteration."""
+        return np.array([1 - self._finished(p, t, self._sums) for p in range(len(self._loads))])
+
+    def _locate(self, survival: float, precision: float) -> float:
         """The least t with P(T_itr > t) <= survival."""
         low, high = 0.0, self._fluid()
         while float(self.sf(high)) > survival:
@@ -235,11 +289,17 @@ class IterationLaw:
             grid = np.linspace(low, high, 33)
             first = int(np.argmax(self.sf(grid) <= survival))
             low, high = float(grid[max(first - 1, 0)]), float(grid[first])
-            if high - low <= 1e-12 * high:
+            if high - low <= precision * high:
                 break
         return high
 
 
+def seconds_of_law(workers: int, total: int, critical: int) -> float:
+    """How long the moments of a law take, roughly: counts, their transforms and the workers, each at some 700 times."""
+    return 1e-5 * (total + critical * math.log2(2 * workers)) + 3.5e-4 * workers
+
+
+@checked
 def iteration_law(cluster: Cluster, split: Split, purge: bool = True) -> IterationLaw:
     """The law of an iteration under a split."""
     return IterationLaw(cluster.tasks(split.spec), split.loads, split.spec.critical, purge)

@@ -2,14 +2,16 @@
 
 import math
 
-from deadheat.model import Stream
+from deadheat.model import Stream, checked
 
 
+@checked
 def service_moments(iterations: int, mean: float, std: float) -> tuple[float, float]:
     """Mean and standard deviation of a job's service time: `iterations` independent iterations."""
     return iterations * mean, math.sqrt(iterations) * std
 
 
+@checked
 def kingman(stream: Stream, service_mean: float, service_std: float) -> float:
     """The mean delay in a G/G/1 queue, approximately (Kingman); infinite where rho >= 1.
 
@@ -23,6 +25,7 @@ def kingman(stream: Stream, service_mean: float, service_std: float) -> float:
     return service_mean * (1 + rho / (1 - rho) * (arrivals + service) / 2)
 
 
+@checked
 def pollaczek_khinchine(rate: float, service_mean: float, service_std: float) -> float:
     """The mean delay in an M/G/1 queue, exactly: E[T_s] + lambda E[T_s^2]/(2 (1 - lambda E[T_s]))."""
     rho = rate * service_mean
@@ -31,6 +34,7 @@ def pollaczek_khinchine(rate: float, service_mean: float, service_std: float) ->
     return service_mean + rate * (service_std**2 + service_mean**2) / (2 * (1 - rho))
 
 
+@checked
 def mean_delay(stream: Stream, service_mean: float, service_std: float) -> float:
     """Pollaczek-Khinchine for a Poisson stream, Kingman for any other."""
     if stream.is_poisson:

@@ -10,7 +10,7 @@ from deadheat.reporting.plan_table import plan_json, print_plan
 from deadheat.reporting.progress_bar import candidate_bar, replication_bar
 from deadheat.reporting.ranking_table import print_ranking, ranking_columns, ranking_json
 from deadheat.reporting.run_report import WORKERS, measured_json, print_run, run_json, write_run_report
-from deadheat.reporting.terminal import console
+from deadheat.reporting.terminal import console, printable
 
 from deadheat.reporting.simulation_tables import (  # isort: skip
     comparison_columns, comparison_json, print_comparison, print_replications, replications_json,

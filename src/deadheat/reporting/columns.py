@@ -8,6 +8,8 @@ from typing import Generic, Literal, TypeVar
 from rich.markup import escape as without_markup
 from rich.table import Table
 
+from deadheat.reporting.terminal import printable
+
 Row = TypeVar("Row")
 
 
@@ -37,7 +39,9 @@ def html_table(columns: Sequence[Column[Row]], rows: Iterable[Row]) -> str:
     """The rows as a <table>."""
     headings = "".join(f"<th>{escape(column.heading)}</th>" for column in columns)
     body = "".join(
-        "<tr>" + "".join(f"<td>{c.html(row) if c.html else escape(c.cell(row))}</td>" for c in columns) + "</tr>"
+        "<tr>"
+        + "".join(f"<td>{c.html(row) if c.html else escape(printable(c.cell(row)))}</td>" for c in columns)
+        + "</tr>"
         for row in rows
     )
     return f"<table><tr>{headings}</tr>{body}</table>"

@@ -12,7 +12,7 @@ from rich.text import Text
 from deadheat.reporting.columns import rich_table
 from deadheat.reporting.number_format import seconds_range
 from deadheat.reporting.run_report import WORKERS
-from deadheat.reporting.terminal import console
+from deadheat.reporting.terminal import console, printable
 from deadheat.runtime import Run
 
 EVERY = 0.15  # seconds between two drawings
@@ -54,4 +54,4 @@ def live_view(run: Run, title: str, now: float) -> Group:
         cells.append(f"at most {seconds_range(end.low - now, end.high - now)} to go")
     line = Table.grid(padding=(0, 1))
     line.add_row(*cells)
-    return Group(Text(title), rich_table(WORKERS, run.reports), line)
+    return Group(Text(printable(title)), rich_table(WORKERS, run.reports), line)

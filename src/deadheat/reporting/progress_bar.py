@@ -17,7 +17,7 @@ def replication_bar(wanted: float, replications: int | None) -> Iterator[Callabl
 
         def report(name: str, number: int, precision: float) -> None:
             # The half-width falls with the root of the number of runs, so that many more are needed.
-            needed = number * (precision / wanted) ** 2 if precision < float("inf") else GUESS
+            needed = number * min(precision / wanted, GUESS) ** 2 if precision < float("inf") else GUESS
             draw(name, number, replications or max(needed, number, 10), f"{number} runs, within {precision:.1%}")
 
         yield report

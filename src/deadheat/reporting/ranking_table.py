@@ -19,7 +19,7 @@ def ranking_json(ranking: Ranking, workers: Sequence[str], seed: int) -> dict[st
     leaders = set(ranking.leaders)
     return {
         "seed": seed, "workers": list(workers), "why": ranking.why, "judged": len(ranking), "pruned": ranking.pruned,
-        "refused": ranking.refused,
+        "refused": ranking.refused, "unjudged": ranking.unjudged,
         "ranking": [_row(choice) | (_trust(choice) if choice in leaders else {}) for choice in ranking],
         "frontier": [_row(choice) for choice in ranking.frontier],
     }  # fmt: skip
@@ -37,8 +37,8 @@ def print_ranking(ranking: Ranking, console: Console, top: int) -> None:
     console.print(escape(ranking.why), "", sep="\n")
     shown = [*ranking[:top], *(choice for choice in ranking.leaders if choice not in ranking[:top])]
     console.print(rich_table(_columns(ranking), shown))
-    reasons = "more were judged", "ruled out by a bound", "refused for losing digits"
-    counts = len(ranking) - len(shown), ranking.pruned, ranking.refused
+    reasons = "more were judged", "ruled out by a bound", "refused for losing digits", "left out to answer in time"
+    counts = len(ranking) - len(shown), ranking.pruned, ranking.refused, ranking.unjudged
     left_out = ", ".join(f"{count} {reason}" for count, reason in zip(counts, reasons, strict=True) if count)
     if left_out:
         console.print(f"{left_out}; --json lists all that were judged.")

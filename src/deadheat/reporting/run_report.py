@@ -64,6 +64,9 @@ def run_json(outcome: Outcome, about: dict[str, Any]) -> dict[str, Any]:
         "forecast_exact": outcome.exact,
         "overhead": {"per_iteration": outcome.overhead, "at_master": outcome.at_master},
         "intervals": {"stated": outcome.intervals, "held": outcome.held},
+        "checks": {"work": outcome.checked[0], "at_master": outcome.checked[1]},
+        "not_converged": outcome.not_converged,
+        "remarks": list(outcome.remarks),
         "workers": [asdict(worker) for worker in outcome.workers],
     }
 
@@ -94,6 +97,19 @@ def remarks(outcome: Outcome) -> list[str]:
     if outcome.intervals:
         held = f"{outcome.held} of {outcome.intervals} held ({outcome.held / outcome.intervals:.0%})"
         sentences.append(f"Intervals for the end of a job (95 %): {held}.")
+    checks = sum(worker.checks for worker in outcome.workers)
+    if checks:
+        at_master = f"{seconds(outcome.checked[1])} an iteration at the master"
+        sentences.append(f"Checks of {checks} results took {outcome.checked[0]:.1%} of the work and {at_master}.")
+    sentences += [
+        f"{worker.name}: {worker.failed_checks} of {worker.checks} checks failed; its results were replaced; "
+        "it gets no more work."
+        for worker in outcome.workers
+        if worker.failed_checks
+    ]
+    if outcome.not_converged:
+        sentences.append(f"{outcome.not_converged} of {outcome.jobs} jobs did not converge: they used all iterations.")
+    sentences += [f"{remark[:1].upper()}{remark[1:]}." for remark in outcome.remarks]
     sentences += [
         f"{worker.name} is slower than it was: {1 / max(worker.individual, 1e-9):.1f} times its best."
         for worker in outcome.workers

@@ -2,7 +2,8 @@
 
 from deadheat.runtime.checkpoint import Checkpoints
 from deadheat.runtime.chunk_program import ChunkProgram, LoadedChunks
-from deadheat.runtime.driver import Delivery, Driver, JobFailed, NobodyCame, NoWorkers
+from deadheat.runtime.delivery import Delivery, JobFailed
+from deadheat.runtime.driver import Driver, NobodyCame, NoWorkers
 from deadheat.runtime.emulation import Emulation, emulations
 from deadheat.runtime.engines.local_engine import LocalEngine
 from deadheat.runtime.engines.quota import NoQuotas

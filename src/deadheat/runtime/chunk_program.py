@@ -3,20 +3,13 @@
 from abc import abstractmethod
 from collections import OrderedDict
 from collections.abc import Collection, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from deadheat.coding import Code, in_parts
+from deadheat.coding import Code, Mixture, mixture, same_shape
 from deadheat.model import AnyArray
 from deadheat.scheduling import NumericProgram, Token
-
-
-class Part(NamedTuple):
-    """A combination of parts of results, where a code cuts these into parts; shape: of a whole result."""
-
-    value: AnyArray
-    shape: tuple[int, ...]
 
 
 class ChunkProgram(NumericProgram):
@@ -42,38 +35,38 @@ class ChunkProgram(NumericProgram):
         """Keep the state, and forget the chunks' results."""
         self._state, self._iteration, self._results = state, iteration, {}
 
-    def run(self, task: int, token: Token) -> Any:
-        """The weighted sum of the chunks' results."""
+    def run(self, task: int, token: Token) -> AnyArray | Mixture:
+        """The weighted sum of the chunks' results, in double precision; a result that is not mixed stays as it is."""
         chunks, weights = self._tasks[task]
-        total: Any = None
-        for chunk, row in zip(chunks.tolist(), weights, strict=True):
+        for chunk in chunks.tolist():
             if chunk not in self._results:
                 self._results[chunk] = self.result(chunk, token)
-            value, first = self._results[chunk], self._results[int(chunks[0])]
-            if np.shape(value) != np.shape(first):
-                shapes = f"chunk {chunk} gave shape {np.shape(value)}, chunk {chunks[0]} {np.shape(first)}"
-                raise ValueError(f"{shapes}: all chunks must give results of one shape")
-            whole = value if self._parts > 1 or row[0] == 1 else row[0] * value
-            term = row @ in_parts(value, self._parts) if self._parts > 1 else whole
-            total = term if total is None else total + term
-        return total if self._parts == 1 else Part(total, np.shape(value))
+        values = {chunk: self._results[chunk] for chunk in chunks.tolist()}
+        same_shape(values, "chunk")
+        if weights.shape == (1, 1) and weights[0, 0] == 1:
+            return self._results[int(chunks[0])]
+        return mixture(list(values.values()), weights)
+
+    def numbers_of(self, value: Any) -> AnyArray:
+        """The numbers of a result, in the precision of what it was mixed from."""
+        array = np.asarray(value)
+        if not isinstance(value, Mixture) or value.dtype.kind not in "fc":
+            return array
+        return array.astype(np.result_type(value.dtype, np.complex64 if array.dtype.kind == "c" else value.dtype))
 
     def rejected(self, results: Mapping[int, Any]) -> frozenset[int]:
         """Tasks whose results are no arrays of the usual shape."""
         if self._parts == 1:
             return super().rejected(results)
-        wholes = {task: np.empty(part.shape) if isinstance(part, Part) else None for task, part in results.items()}
-        return super().rejected(wholes) | super().rejected(_values(results))
+        wholes = {task: np.empty(part.shape) if isinstance(part, Mixture) else None for task, part in results.items()}
+        return super().rejected(wholes) | super().rejected(results)
 
     def decode(self, results: Mapping[int, Any]) -> Any:
+        answer = super().decode(results)
         if self._parts == 1:
-            return super().decode(results)
+            return answer
         shape = next(iter(results.values())).shape
-        return super().decode(_values(results))[: int(np.prod(shape))].reshape(shape)
-
-
-def _values(results: Mapping[int, Any]) -> dict[int, Any]:
-    return {task: part.value if isinstance(part, Part) else None for task, part in results.items()}
+        return answer[: int(np.prod(shape))].reshape(shape)
 
 
 class LoadedChunks:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import math
-import pickle
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,68 +13,27 @@ import numpy as np
 
 from deadheat.coding import IllConditioned, Overflowed, Undecodable
 from deadheat.errors import DeadheatError
+from deadheat.runtime.active_job import ActiveJob
 from deadheat.runtime.checkpoint import Checkpoints, Saved
 from deadheat.runtime.chunk_library import ChunkLibrary
-from deadheat.runtime.job import Converged
+from deadheat.runtime.delivery import Delivery
+from deadheat.runtime.result_checks import CheckTally, ResultChecks, Verdict, usable
 
 from deadheat.scheduling import (  # isort: skip
     PATIENCE, ROUNDS, Command, Engine, Event, Master, Program, Sample, Ticket, describe_error, messages,
 )  # fmt: skip
 
 PROBE = -1  # the number of the job that is a probe
+MOST_REMARKS = 100
+logger = logging.getLogger("deadheat")
 
 
 class NobodyCame(DeadheatError):
     """No worker was ready in time."""
 
 
-class JobFailed(DeadheatError):
-    """A job that could not be finished; `delivery` has its last state."""
-
-    def __init__(self, delivery: Delivery) -> None:
-        super().__init__(f"job {delivery.name or delivery.job}: {delivery.error}")
-        self.delivery = delivery
-
-
 class NoWorkers(DeadheatError):
     """Every worker has died, again and again, and none is replaced any more."""
-
-
-@dataclass(frozen=True, eq=False)
-class Delivery:
-    """A job that is done, or was given up (then `error` says why): its last state and its times."""
-
-    job: int
-    name: str
-    state: Any
-    iterations: int
-    arrived: float
-    started: float
-    delivered: float
-    error: str | None = None
-
-    @property
-    def delay(self) -> float:
-        return self.delivered - self.arrived
-
-    @property
-    def service(self) -> float:
-        """Seconds from its first tasks to delivery."""
-        return self.delivered - self.started
-
-
-@dataclass(eq=False)
-class ActiveJob:
-    """A job that was submitted and is not delivered. iteration: how many are done. chunks: their numbers."""
-
-    program: Program
-    state: Any
-    iteration: int
-    arrived: float
-    chunks: tuple[int, ...]
-    started: float = math.nan
-    over: bool = False
-    shared: tuple[int, Any] | None = None  # what workers see of the state, and in which iteration
 
 
 Listener = Callable[[Event | Command, float], None]
@@ -81,37 +41,59 @@ Listener = Callable[[Event | Command, float], None]
 
 @dataclass(eq=False)
 class Driver:
-    """Runs a master on an engine. listeners are called with every event and every command, and the time."""
+    """Runs a master on an engine. listeners are called with every event and every command, and the time.
+
+    checks: the part of tasks that are checked; 0 for no checks. tally: what the checks have shown so far.
+    remarks: what went wrong on the way without ending anything, each once.
+    """
 
     master: Master
     engine: Engine
     listeners: list[Listener] = field(default_factory=list)
     checkpoints: Checkpoints | None = None
+    checks: float = 0.0
+    tally: CheckTally = field(default_factory=CheckTally)
+    remarks: list[str] = field(default_factory=list)
     _jobs: dict[int, ActiveJob] = field(default_factory=dict)
     _library: ChunkLibrary = field(default_factory=ChunkLibrary)
     _held: tuple[int, ...] = ()  # chunks that a probe has sent, for the first job
     _installed: dict[int, set[int]] = field(default_factory=dict)  # of each worker, the jobs whose program it has
     _stored: dict[int, set[int]] = field(default_factory=dict)  # of each worker, the chunks that it has
-    _results: dict[int, Any] = field(default_factory=dict)
+    _results: dict[int, list[tuple[int, Any]]] = field(default_factory=dict)  # of a task, each worker with its result
     _ticket: Ticket | None = None
     _delivered: list[Delivery] = field(default_factory=list)
     _next: int = 0
 
     def submit(
-        self, program: Program, state: Any, *, arrived: float | None = None, iteration: int = 0, over: bool = False
-    ) -> int:
-        """Take a job, which arrived now or before; its number. iteration, over: where a checkpoint left it."""
+        self, program: Program, state: Any, *, arrived: float | None = None, saved: Saved | None = None,
+        fingerprint: str = "",
+    ) -> int:  # fmt: skip
+        """Take a job, which arrived now or before; its number. saved: where a checkpoint left it."""
         chunks, now = self._library.take(program.chunks), self.engine.now()
-        job, self._next = self._next, self._next + 1
-        arrived = now if arrived is None else arrived
-        self._jobs[job] = ActiveJob(program, state, iteration, arrived, chunks, over=over)
+        number, self._next = self._next, self._next + 1
+        job = self._jobs[number] = ActiveJob(
+            program, state, 0, now if arrived is None else arrived, chunks, self._checks_of(program), fingerprint
+        )
+        if saved is not None:
+            job.start, job.first, job.over = saved.state, saved.iteration, saved.over
+            job.converged, job.ended = saved.converged, saved.ended
+            job.begin()
         self._library.release(self._held)
         self._held = ()
-        if over or iteration >= program.iterations:
-            self._deliver(job, None)
+        if job.over or job.first >= program.iterations:
+            self._deliver(number, None)
         else:
-            self.act(messages.Arrived(job, now, program.code, program.spec, program.iterations, first=iteration))
-        return job
+            parity = job.checks is not None and job.checks.by_parity
+            self.act(
+                messages.Arrived(
+                    number, now, program.code, program.spec, program.iterations, first=job.first,
+                    patience=program.patience, checks=0.0 if job.checks is None else job.checks.rate, parity=parity,
+                )
+            )  # fmt: skip
+        return number
+
+    def _checks_of(self, program: Program) -> ResultChecks | None:
+        return ResultChecks(program, self.checks) if self.checks else None
 
     @property
     def submitted(self) -> int:
@@ -137,10 +119,13 @@ class Driver:
         """Wait until so many workers are there, at most so long; how many are. Raises NobodyCame where none is."""
         until = self.engine.now() + patience
         while len(self.master.alive) < workers and (left := until - self.engine.now()) > 0:
+            if self.engine.exhausted:
+                break
             for event in self.engine.wait(left):
                 self.act(event)
         if not self.master.alive:
-            raise NobodyCame(f"no worker came within {patience:g} s: is there room (CPUs, GPUs), and can they start?")
+            why = f"no worker came within {patience:g} s: is there room (CPUs, GPUs), and can they start?"
+            raise NobodyCame(why + self._ends())
         return len(self.master.alive)
 
     def __len__(self) -> int:
@@ -149,7 +134,8 @@ class Driver:
     def turn(self, timeout: float | None) -> list[Delivery]:
         """Wait for events, at most so long, and act on them; the jobs that are delivered."""
         if self.engine.exhausted:
-            raise NoWorkers(f"all workers are gone, though replaced several times; {len(self._jobs)} jobs are not done")
+            why = f"all workers are gone, though replaced several times; {len(self._jobs)} jobs are not done"
+            raise NoWorkers(why + self._ends())
         if self._delivered:
             timeout = 0.0  # somebody waits for these
         deadline = self.master.deadline
@@ -162,14 +148,19 @@ class Driver:
         delivered, self._delivered = self._delivered, []
         return delivered
 
+    def _ends(self) -> str:
+        """How workers ended, as far as the engine knows, to be added to an error."""
+        name = self.master.estimates.name
+        return "".join(f"; {name(worker)} {reason}" for worker, reason in sorted(self.engine.reasons.items())[:3])
+
     def act(self, event: Event) -> None:
         """Hand an event to the master, and perform its commands, until there are no more."""
         events = [event]
         while events:
             current = events.pop(0)
             match current:
-                case messages.Finished(ticket=ticket, task=task, value=value) if ticket == self.master.ticket:
-                    self._results[task] = value
+                case messages.Finished(worker=worker) if worker not in self.master.banned:
+                    self._take(current)
                 case messages.Joined(worker=worker) | messages.Lost(worker=worker):
                     self._installed[worker], self._stored[worker] = set(), set()
             self._tell(current, current.at)
@@ -178,6 +169,13 @@ class Driver:
                 answer = self._perform(command)
                 if answer is not None:
                     events.append(answer)
+
+    def _take(self, event: messages.Finished) -> None:
+        """Keep a result of the iteration at work."""
+        if event.ticket == self.master.ticket:
+            results = self._results.setdefault(event.task, [])
+            self.tally.count(event.seconds, copy=bool(results))
+            results.append((event.worker, event.value))
 
     def _tell(self, message: Event | Command, at: float) -> None:
         for listener in self.listeners:
@@ -196,6 +194,8 @@ class Driver:
                 self._deliver(job, None)
             case messages.Abandon(job=job, reason=reason):
                 self._deliver(job, reason)
+            case messages.Dismiss(worker=worker, for_good=True):
+                self.engine.expel(worker)
             case messages.Dismiss(worker=worker):
                 self.engine.dismiss(worker)
         return None
@@ -227,19 +227,26 @@ class Driver:
                 worker, messages.Store(ticket.job, {number: self._library[number] for number in sorted(needed)})
             )
             stored |= needed
-        if job.shared is None or job.shared[0] != ticket.iteration:
-            job.shared = ticket.iteration, job.program.share(job.state)
+        if job.shared is None or job.shared[0] != ticket:
+            job.shared = ticket, job.program.share(job.state)
         self.engine.send(worker, messages.Compute(ticket, tasks, job.shared[1]))
 
     def _resolve(self, ticket: Ticket, tasks: frozenset[int]) -> Event:
-        """Decode and step on; what cannot be decoded is refused, and what is not finite is discarded."""
+        """Check, decode and step on; what cannot be decoded is refused, and what is not finite is discarded."""
         job, program = self._jobs[ticket.job], self._jobs[ticket.job].program
-        results = {task: self._results[task] for task in tasks}
+        banned = self.master.banned
+        received = {task: [pair for pair in self._results[task] if pair[0] not in banned] for task in tasks}
+        results = {task: self._chosen(program, pairs) for task, pairs in received.items()}
         odd = program.rejected(results)
         if odd:
             shapes = sorted({str(np.shape(results[task])) for task in odd})
             why = f"of shape {' and '.join(shapes)}, unlike most, or no numbers"
+            self._forget_results(odd)
             return messages.Refused(ticket, self.engine.now(), odd, why)
+        verdict = self._judged(job, received)
+        doubt = self._doubt(ticket, job, verdict)
+        if doubt is not None:
+            return doubt
         try:
             answer = program.decode(results)
             state = program.step(job.state, answer, ticket.iteration)
@@ -251,24 +258,85 @@ class Driver:
         except Undecodable as error:
             needed = sorted({place for task in error.rejected for place in program.needs(task)})
             why = f"numbers that are not finite, from chunks {needed}"
+            self._forget_results(error.rejected)
             return messages.Refused(ticket, self.engine.now(), frozenset(error.rejected), why)
         except Exception as error:  # of the user's step, or results that are no arrays of one shape
             return messages.Refused(
                 ticket, self.engine.now(), hopeless=f"iteration {ticket.iteration}: {describe_error(error)}"
             )
-        converged = isinstance(state, Converged)
-        job.state, job.iteration = state.state if isinstance(state, Converged) else state, ticket.iteration + 1
-        job.over = converged or job.iteration >= program.iterations
+        job.unchecked |= {worker for task in tasks - verdict.verified for worker, _ in received[task]}
+        job.step(state)
         if self.checkpoints is not None and (job.over or self.checkpoints.due(job.iteration)):
-            try:
-                self.checkpoints.save(ticket.job, Saved(signature(program), job.iteration, job.state, job.over))
-            except (pickle.PicklingError, TypeError, AttributeError, ValueError, RecursionError, OSError) as error:
-                why = f"its state cannot be saved: {describe_error(error)}"
-                return messages.Refused(ticket, self.engine.now(), hopeless=why)
-        return messages.Resolved(ticket, self.engine.now(), converged)
+            failure = self._save(self.checkpoints, ticket.job)
+            if failure is not None:
+                return messages.Refused(ticket, self.engine.now(), hopeless=failure)
+        return messages.Resolved(ticket, self.engine.now(), job.converged)
+
+    def _chosen(self, program: Program, pairs: Sequence[tuple[int, Any]]) -> Any:
+        """The result of a task; of several, the first that is finite numbers."""
+        several = pairs[1:] and (value for _, value in pairs if usable(program, value))
+        return next(iter(several), pairs[0][1])
+
+    def _forget_results(self, tasks: Iterable[int]) -> None:
+        """Drop results that cannot be used, so that others can take their place."""
+        for task in tasks:
+            self._results.pop(task, None)
+
+    def _judged(self, job: ActiveJob, received: dict[int, list[tuple[int, Any]]]) -> Verdict:
+        """What the checks of its results say of an iteration."""
+        if job.checks is None:
+            return Verdict()
+        began = time.perf_counter()
+        verdict = job.checks.judge(received, None if job.shared is None else job.shared[1])
+        self.tally.add(verdict, time.perf_counter() - began)
+        if job.checks.off:
+            self._remark(f"job {job.program.name or '(without a name)'} is not checked: {job.checks.off}")
+        return verdict
+
+    def _doubt(self, ticket: Ticket, job: ActiveJob, verdict: Verdict) -> Event | None:
+        """What to do where results may be wrong; None where there is nothing against them."""
+        now = self.engine.now()
+        if verdict.wrong:
+            back = bool(verdict.wrong & job.unchecked)
+            names = ", ".join(map(self.master.estimates.name, sorted(verdict.wrong)))
+            if back:
+                job.begin()
+                job.checks = self._checks_of(job.program)
+                self._remark(f"{names} gave wrong results: job {job.program.name or ticket.job} was begun anew")
+                if self.checkpoints is not None:
+                    self._save(self.checkpoints, ticket.job)
+            for worker in sorted(verdict.wrong):
+                if self.tally.unchecked[worker]:
+                    name, jobs = self.master.estimates.name(worker), self.tally.unchecked[worker]
+                    self._remark(f"{name} worked on {jobs} jobs that were delivered before, unchecked in part")
+            return messages.Convicted(ticket, now, verdict.wrong, back)
+        if verdict.undecided:
+            return messages.Refused(ticket, now, hopeless=f"iteration {ticket.iteration}: {verdict.undecided}")
+        if verdict.doubted:
+            return messages.Doubted(ticket, now, verdict.doubted)
+        if verdict.more:
+            return messages.Refused(ticket, now, why="the results do not fit together")
+        return None
+
+    def _save(self, checkpoints: Checkpoints, number: int) -> str | None:
+        """Write a job's checkpoint; why it can never be written, in words. A disk that is full ends nothing."""
+        try:
+            checkpoints.save(number, self._jobs[number].saved())
+        except OSError as error:
+            name = self._jobs[number].program.name or number
+            self._remark(f"the checkpoint of job {name} cannot be written: {error.strerror or error}")
+        except Exception as error:  # pickle raises nearly anything
+            return f"its state cannot be saved: {describe_error(error)}"
+        return None
+
+    def _remark(self, text: str) -> None:
+        if text not in self.remarks and len(self.remarks) < MOST_REMARKS:
+            self.remarks.append(text)
+            logger.warning(text)
 
     def _deliver(self, number: int, error: str | None) -> None:
         job = self._jobs.pop(number)
+        self.tally.unchecked.update(job.unchecked)
         unused = self._library.release(job.chunks)
         for worker, installed in self._installed.items():
             gone = unused & self._stored[worker]
@@ -282,11 +350,6 @@ class Driver:
                 Delivery(
                     job=number, name=job.program.name, state=job.state, iterations=job.iteration,
                     arrived=job.arrived, started=job.started, delivered=self.engine.now(), error=error,
+                    converged=job.converged, ended=job.ended if error is None else f"given up: {error}",
                 )
             )  # fmt: skip
-
-
-def signature(program: Program) -> str:
-    """What tells a job from others, for checkpoints: its name, its code and its length."""
-    code = program.code
-    return f"{program.name} ({code.family}, {code.critical} of {code.total}, {program.iterations} iterations)"

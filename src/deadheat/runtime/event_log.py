@@ -6,8 +6,12 @@ you trust. Results themselves are not written, since the master never looks at t
 
 import base64
 import json
+import logging
+import os
 import pickle
+import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from hashlib import blake2b
 from pathlib import Path
@@ -19,6 +23,7 @@ from deadheat.runtime.engines.codec import by_value
 from deadheat.runtime.options import Options
 from deadheat.scheduling import Command, Estimates, Event, Master, Ticket, describe_error, messages
 
+logger = logging.getLogger("deadheat")
 FORMAT = 1
 EVENTS = get_args(Event)
 KINDS = {kind.__name__: kind for kind in (*EVENTS, *get_args(Command))}
@@ -35,8 +40,9 @@ class EventLog:
     """A listener of a driver that writes what it hears."""
 
     def __init__(self, path: Path, options: Options) -> None:
+        self._path = path
         try:
-            self._file = path.open("w", encoding="utf-8", buffering=1)
+            self._file = os.fdopen(_private(path), "w", encoding="utf-8", buffering=1)
         except OSError as error:
             raise BadInput("events", str(path), error.strerror or "cannot be written", "name another file") from None
         self._codes: dict[bytes, int] = {}  # by the digest of their pickles
@@ -65,11 +71,31 @@ class EventLog:
 
     def close(self) -> None:
         """Finish the file; it may be called twice."""
-        self._file.close()
+        with suppress(OSError):  # a full disk, of which `_write` has told
+            self._file.close()
 
     def _write(self, record: dict[str, Any]) -> None:
-        if not self._file.closed:
+        """Write a line. Where the disk is full the log ends, and the run goes on."""
+        if self._file.closed:
+            return
+        try:
             self._file.write(json.dumps(record) + "\n")
+        except OSError as error:
+            self.close()
+            logger.warning("the event log %s ends here: %s", self._path, error.strerror)
+
+
+def _private(path: Path) -> int:
+    """Open a file that only its owner can read and write, since it holds pickles; also one that was there before."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT, 0o600)
+    try:
+        if stat.S_ISREG(os.fstat(descriptor).st_mode):  # and no device or pipe
+            os.fchmod(descriptor, 0o600)
+            os.ftruncate(descriptor, 0)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor
 
 
 @dataclass(frozen=True)

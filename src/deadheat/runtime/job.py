@@ -1,5 +1,6 @@
 """A job: chunks of data, what to compute on each, and how the state goes on from the sum."""
 
+import copy
 import inspect
 import math
 from collections.abc import Callable, Sequence
@@ -8,17 +9,18 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from deadheat.coding import Code, codes
-from deadheat.errors import BadInput, whole
+from deadheat.coding import Code, added, codes, data_type, same_shape
+from deadheat.errors import BadInput, finite, whole
 from deadheat.runtime.chunk_program import ChunkProgram, LoadedChunks
 from deadheat.scheduling import Program, Token
 
 
 @dataclass(frozen=True)
 class Converged:
-    """Returned by a step function to end its job early, with the last state."""
+    """Returned by a step function to end its job early, with the last state; why: in words, where that helps."""
 
     state: Any
+    why: str = ""
 
 
 class Workable(Protocol):
@@ -41,7 +43,9 @@ class Job:
     chunks: the data, cut so that workers can hold some. compute(state, chunk) -> array: the part of one chunk; where it
     takes a third argument, that is a token with `.purged` and `.check()`. start: the first state.
     step(state, total, iteration) -> the next state, or `Converged(state)` to end early. iterations: at most so many.
-    share(state) -> what workers see of the state, where that is not all of it.
+    share(state) -> what workers see of the state, where that is not all of it. converges: `step` ends the job at a
+    tolerance, so that a job that uses up its iterations is delivered with a warning. patience: seconds that a task may
+    take, instead of what the run says.
     A chunk with a method `load` is read by the workers that need it. Data must not change while the job is under way.
     """
 
@@ -52,9 +56,13 @@ class Job:
     iterations: int
     name: str = ""
     share: Callable[[Any], Any] | None = None
+    converges: bool = False
+    patience: float | None = None
 
     def __post_init__(self) -> None:
         whole("iterations", self.iterations, "give how often to iterate")
+        if self.patience is not None:
+            finite("patience", self.patience, "give the seconds that a task may take at most", above=0.0)
         if not hasattr(self.chunks, "__len__") or not hasattr(self.chunks, "__getitem__"):
             raise BadInput("chunks", self.chunks, "not a list", "give the data as a list of chunks")
         if len(self.chunks) == 0:
@@ -84,23 +92,31 @@ class SumProgram(ChunkProgram):
     def __init__(self, job: Job, code: Code, chunks: Sequence[Sequence[Any]], memory: float) -> None:
         super().__init__(
             code, work=float(len(job.chunks)), iterations=job.iterations, name=job.name, chunks=chunks, step=job.step,
-            share=job.share,
+            share=job.share, converges=job.converges, patience=job.patience,
         )  # fmt: skip
         self._compute, self._wants_token = job.compute, job.wants_token
         self._loaded = LoadedChunks(memory)
 
     def result(self, chunk: int, token: Token) -> Any:
-        """The sum over the user's chunks in a chunk of the code."""
+        """The sum over the user's chunks in a code's chunk: added in double precision, in the type of its terms."""
+        # Results are copied: a `compute` may write into one and the same array every time.
         extra = (token,) if self._wants_token else ()
         total: Any = None
+        kinds = set()
         for number, part in enumerate(self.chunk(chunk)):
             try:
-                value = np.asarray(self._compute(self._state, self._loaded.get((chunk, number), part), *extra))
+                value = np.array(self._compute(self._state, self._loaded.get((chunk, number), part), *extra))
             except Exception as error:
                 error.add_note(f"chunk {chunk}" + (f", part {number}" if number else ""))
                 raise
-            total = value if total is None else total + value
-        return total
+            kinds.add(value.dtype)
+            if total is None:
+                total = value
+                continue
+            same_shape({0: total, number: value}, f"chunk {chunk}, part")
+            total = added(total, value)
+        with np.errstate(over="ignore"):  # what overflows is not finite, and is named where results are put together
+            return total if len(self.chunk(chunk)) == 1 else total.astype(data_type(kinds), copy=False)
 
 
 def code_of_sum(code: Code | None, chunks: int) -> Code:
@@ -120,9 +136,17 @@ def grouped(chunks: Sequence[Any], count: int) -> list[list[Any]]:
     return [[chunks[i] for i in group] for group in np.array_split(np.arange(len(chunks)), count)]
 
 
+def private_copy(state: Any) -> Any:
+    """A copy that a step may change in place; the state itself where it cannot be copied."""
+    try:
+        return copy.deepcopy(state)
+    except Exception:  # of a class of the user's
+        return state
+
+
 def in_series(job: Workable) -> Any:
     """The last state of the job, computed here without workers and without a code."""
-    program, state = job.program(None, math.inf), job.start
+    program, state = job.program(None, math.inf), private_copy(job.start)
     for iteration in range(program.iterations):
         program.begin(program.share(state), iteration)
         wanted = Token(lambda: False, iteration)

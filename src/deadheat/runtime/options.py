@@ -22,6 +22,7 @@ from deadheat.scheduling import Engine, Estimates, Master, Program, Schedule, sc
 ENGINES = ("local", "ray")
 _used: WeakSet[Any] = WeakSet()  # engines, since their workers remember tickets
 UNKNOWN = 1e-3  # seconds per unit of work that are taken for granted of workers nobody has measured
+CHECKED = 1 / 200  # of tasks that are checked by default: half a per cent of the work (benchmarks/bench_checks.py)
 MOST_DEFAULT = 8  # workers that are started without being asked for
 
 
@@ -43,6 +44,8 @@ class Options:
     quotas: Sequence[float | None] | None = None
     address: str | None = None
     memory: float = math.inf
+    checks: str | float = "auto"
+    patience: float | None = None
 
     def __post_init__(self) -> None:
         named, number = isinstance(self.engine, str), isinstance(self.memory, (int, float))
@@ -62,6 +65,9 @@ class Options:
             if refused:
                 raise BadInput(field, getattr(self, field), problem, remedy)
         finite("gamma", self.gamma, "give a weight in 1/second, such as 1.0", least=0.0)
+        _ = self.check_rate
+        if self.patience is not None:
+            finite("patience", self.patience, "give the seconds that a task may take at most", above=0.0)
         whole("seed", self.seed, "give a number from 0 on", least=0)
         if self.work is not None:
             finite("work", self.work, "give units of work of a plain iteration, above 0", above=0.0)
@@ -72,6 +78,14 @@ class Options:
         if self.workers not in (None, len(self.declared)):
             raise BadInput("workers", self.workers, f"the cluster has {len(self.declared)}", "leave it out")
         _ = self.named_policy, self.named_schedule
+
+    @property
+    def check_rate(self) -> float:
+        """The part of tasks that are checked."""
+        if self.checks == "auto":
+            return CHECKED
+        remedy = 'give "auto", or the part of tasks to check, from 0 (none) to 1'
+        return finite("checks", self.checks, remedy, least=0.0, most=1.0)
 
     @property
     def guessed(self) -> bool:
@@ -116,12 +130,17 @@ class Options:
             engine = LocalEngine(workers, quotas=self.quotas)
         else:
             engine = RayEngine(workers, address=self.address)
-        special.gammaincc(1.0, 1.0)  # estimates need scipy: import it now, while the workers start
-        master = Master(
-            Estimates(self.declared, self.guessed), policy=self.named_policy, gamma=self.gamma,
-            schedule=self.named_schedule, adapt=self.adapt,
-        )  # fmt: skip
-        return Driver(master, engine, list(listeners))
+        try:
+            special.gammaincc(1.0, 1.0)  # estimates need scipy: import it now, while the workers start
+            master = Master(
+                Estimates(self.declared, self.guessed), policy=self.named_policy, gamma=self.gamma,
+                schedule=self.named_schedule, adapt=self.adapt,
+            )  # fmt: skip
+        except BaseException:  # Control-C, say
+            if isinstance(self.engine, str):
+                engine.close()
+            raise
+        return Driver(master, engine, list(listeners), checks=self.check_rate)
 
     def close(self, driver: Driver) -> None:
         """End the workers, if they were started here."""
@@ -134,6 +153,8 @@ class Options:
         program = job.program(self.code if code is None else code, self.memory)
         if self.work is not None:
             program.work = self.work
+        if program.patience is None:
+            program.patience = self.patience
         if program.spec.shared_chunks and not self.named_schedule.keeps_split:
             problem = "tasks that share chunks must stay where they were planned"
             raise BadInput("schedule", self.schedule, problem, 'use schedule="static", or a code without reuse')

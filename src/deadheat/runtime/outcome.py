@@ -36,7 +36,7 @@ class WorkerReport:
     """One worker: its load in the last iteration, its tasks, the seconds it was busy with purged work, its scores.
 
     mean, std: its measured speed, seconds per unit of work; comm: its measured seconds per iteration.
-    slower: it is slower than it was.
+    slower: it is slower than it was. checks: of its results; failed_checks: how many of these were wrong.
     """
 
     name: str
@@ -51,6 +51,8 @@ class WorkerReport:
     mean: float
     std: float
     comm: float
+    checks: int = 0
+    failed_checks: int = 0
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,9 @@ class Outcome:
 
     overhead: seconds per iteration beyond the workers' time: latency beyond what was declared, and at the master.
     intervals: how many were stated for the ends of jobs; held: how many were right. Empty `compared`: no forecast.
-    emulation: how the workers were made unequal; empty where they are as they are.
+    emulation: how the workers were made unequal; empty where they are as they are. checked: the part of all work that
+    was done twice to check results, and seconds an iteration that looking at results took at the master.
+    remarks: what went wrong on the way without ending the run. not_converged: jobs that used up their iterations.
     """
 
     jobs: int
@@ -74,6 +78,9 @@ class Outcome:
     workers: tuple[WorkerReport, ...]
     exact: bool
     emulation: str
+    checked: tuple[float, float] = (0.0, 0.0)
+    remarks: tuple[str, ...] = ()
+    not_converged: int = 0
 
 
 def overhead_of(record: Record, comm: Array) -> tuple[float, float]:

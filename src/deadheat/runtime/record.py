@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from deadheat.model import Timeline
-from deadheat.runtime.driver import Delivery
+from deadheat.runtime.delivery import Delivery
 from deadheat.scheduling import Command, Event, Ticket, messages
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+import weakref
 from collections.abc import Iterable, Iterator, Sequence, Sized
 from dataclasses import replace
 from functools import cached_property
@@ -13,14 +15,16 @@ from typing import Any
 import numpy as np
 
 from deadheat.coding import Code
-from deadheat.errors import BadInput, DeadheatError, finite
+from deadheat.errors import BadInput, DeadheatError, NotConverged, finite
 from deadheat.model import Array, Cluster, Trace
 from deadheat.planning import Policy
-from deadheat.runtime.checkpoint import Checkpoints
-from deadheat.runtime.driver import Delivery, Driver, JobFailed, Listener, signature
+from deadheat.runtime.checkpoint import Checkpoints, Saved
+from deadheat.runtime.delivery import Delivery, JobFailed
+from deadheat.runtime.driver import Driver, Listener
 from deadheat.runtime.eta import Eta
 from deadheat.runtime.event_log import EventLog
 from deadheat.runtime.expectation import Expectations, intervals_of_a_run
+from deadheat.runtime.fingerprint import fingerprint
 from deadheat.runtime.job import Workable
 from deadheat.runtime.options import Options, must_be_job
 from deadheat.runtime.outcome import Compared, Outcome, WorkerReport, mean_of, overhead_of
@@ -56,6 +60,8 @@ def run(
     quotas: Sequence[float | None] | None = None,
     address: str | None = None,
     memory: float = inf,
+    checks: str | float = "auto",
+    patience: float | None = None,
 ) -> Run:
     """Run jobs in order on real workers, and yield their deliveries.
 
@@ -79,6 +85,8 @@ def run(
     quotas: shares of a core that local workers get (as root, on Linux).
     address: of a Ray cluster.
     memory: bytes of chunks that a worker may keep of those it reads itself.
+    checks: the part of tasks that are checked, so that a worker with wrong results is found; "auto" for one in 200.
+    patience: seconds that a task may take before its worker is given up; by default what is measured decides.
     """
     several = isinstance(job, Iterable) and not callable(getattr(job, "program", None))
     jobs: Iterable[Any] = job if several and isinstance(job, Iterable) else [job]
@@ -86,7 +94,7 @@ def run(
     options = Options(
         cluster=cluster, code=code if same else None, engine=engine, workers=workers, policy=policy,  # type: ignore[arg-type]
         schedule=schedule, gamma=gamma, work=work, adapt=adapt, emulate=emulate, seed=seed, quotas=quotas,
-        address=address, memory=memory,
+        address=address, memory=memory, checks=checks, patience=patience,
     )  # fmt: skip
     codes = None if same or not isinstance(code, Iterable) else _matching("code", code, jobs)
     times = arrivals.tolist() if isinstance(arrivals, np.ndarray) else arrivals
@@ -124,7 +132,8 @@ class Run:
         self._codes: Iterator[Any] = repeat(None) if codes is None else iter(codes)
         self._arrivals: Iterator[Any] = repeat(0.0) if arrivals is None else _ascending(arrivals)
         self._last: Delivery | None = None
-        self._kinds: dict[int, object] = {}  # of jobs that are under way
+        self._not_converged = 0
+        self._kinds: dict[int, tuple[object, bool]] = {}  # of jobs that are under way, and whether they converge
         self._kind_of: list[object] = []  # of jobs that are done, in the order of delivery
         self._error: Exception | None = None  # of the stream of jobs itself
         self._unprepared: Delivery | None = None  # a job that waits for those before it, to be delivered with its error
@@ -140,6 +149,8 @@ class Run:
                 self._log.close()
             raise
         self.driver.checkpoints = checkpoints
+        # Not by a method: a run that is dropped, and waited for by nobody, ends its workers too.
+        self._end = weakref.finalize(self, _end, options, self.driver, self._log)
         try:
             self.driver.gather(len(options.declared))
             if options.guessed:
@@ -225,28 +236,32 @@ class Run:
         self.eta.over += 1
         return [delivery]
 
-    def _prepared(self, job: Workable, code: Code | None) -> tuple[Program, Any, int, bool]:
-        """A job's program, with the state, the iteration and whether it was over where a checkpoint left it."""
+    def _prepared(self, job: Workable, code: Code | None) -> tuple[Program, Any, Saved | None, str]:
+        """A job's program and start, with where its checkpoint left it, and by what its checkpoints know it."""
         program, self._first = self._first or self.options.program(job, code), None
-        if self.checkpoints is not None:
-            saved = self.checkpoints.load(self.driver.submitted, signature(program))
-            if saved is not None:
-                return program, saved.state, saved.iteration, saved.over
-        return program, job.start, 0, False
+        if self.checkpoints is None:
+            return program, job.start, None, ""
+        mark = fingerprint(program, job.start)
+        saved = self.checkpoints.load(self.driver.submitted, program.name, mark, program.iterations)
+        return program, job.start, saved, mark
 
-    def _submit(self, program: Program, state: Any, iteration: int, over: bool, at: float) -> None:
+    def _submit(self, program: Program, start: Any, saved: Saved | None, mark: str, at: float) -> None:
         number = self.driver.submitted
-        self._kinds[number] = self.expectations.kind(program)
-        if over or iteration >= program.iterations:
+        self._kinds[number] = self.expectations.kind(program), program.converges
+        if saved is not None and saved.over:
             self.eta.over += 1
         else:
             self.eta.add(number, program.iterations, program.spec.critical * program.spec.work)
-        self.driver.submit(program, state, arrived=at, iteration=iteration, over=over)
+        self.driver.submit(program, start, arrived=at, saved=saved, fingerprint=mark)
 
     def _take(self, delivery: Delivery) -> None:
         self.record.deliver(delivery)
         self._last = delivery
-        kind = self._kinds.pop(delivery.job, None)
+        kind, converges = self._kinds.pop(delivery.job, (None, False))
+        if converges and delivery.error is None and not delivery.converged:
+            name = delivery.name or f"job {delivery.job}"
+            self._not_converged += 1
+            warnings.warn(f"{name} did not converge: {delivery.ended}", NotConverged, stacklevel=3)
         if delivery.error is None and kind is not None:
             self._kind_of.append(kind)
         self.deliveries.append(delivery if self._keep_states else replace(delivery, state=None))
@@ -259,9 +274,7 @@ class Run:
     def close(self) -> None:
         """End the workers, if they were started for this run."""
         self.closed = True
-        self.options.close(self.driver)
-        if self._log is not None:
-            self._log.close()
+        self._end()
 
     def __enter__(self) -> Run:
         return self
@@ -295,7 +308,7 @@ class Run:
 
     @property
     def reports(self) -> tuple[WorkerReport, ...]:
-        master, record = self.driver.master, self.record
+        master, record, tally = self.driver.master, self.record, self.driver.tally
         numbers = sorted({*range(len(self.options.declared)), *master.alive})
         scores, measured = master.estimates.scores(numbers), master.estimates.cluster(numbers)
         return tuple(
@@ -303,7 +316,8 @@ class Run:
                 name=worker.name, load=record.loads.get(w, 0), done=record.done.get(w, 0),
                 purged=record.purged.get(w, 0), late=record.late.get(w, 0.0), relative=scores[w].relative,
                 individual=scores[w].individual, slower=scores[w].slower, state=master.state(w), mean=worker.mean,
-                std=worker.std, comm=worker.comm,
+                std=worker.std, comm=worker.comm, checks=tally.passed[w] + tally.failed[w],
+                failed_checks=tally.failed[w],
             )
             for w, worker in zip(numbers, measured, strict=True)
         )  # fmt: skip
@@ -318,7 +332,8 @@ class Run:
             jobs=len(record.delivered), failed=record.failed, iterations=len(record.iterations),
             seconds=(record.last or self.origin) - self.origin, compared=compared, overhead=overhead,
             at_master=at_master, intervals=self.eta.stated, held=self.eta.held, workers=self.reports, exact=exact,
-            emulation=self.options.emulation,
+            emulation=self.options.emulation, checked=self.driver.tally.cost(len(record.iterations)),
+            remarks=tuple(self.driver.remarks), not_converged=self._not_converged,
         )  # fmt: skip
 
     def _compared(self, overhead: float) -> tuple[tuple[Compared, ...], bool]:
@@ -341,6 +356,15 @@ class Run:
         names = "iteration", "service", "delay"
         rows = zip(names, plain, full, measured, strict=True)
         return tuple(Compared(*row) for row in rows), all(expectation.exact for expectation in expected)
+
+
+def _end(options: Options, driver: Driver, log: EventLog | None) -> None:
+    """End the workers of a run, if they were started for it."""
+    try:
+        options.close(driver)
+    finally:
+        if log is not None:
+            log.close()
 
 
 def _ascending(arrivals: Iterable[float]) -> Iterator[float]:

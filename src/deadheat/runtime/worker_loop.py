@@ -1,12 +1,13 @@
 """The worker's side: computes task by task, and looks before and after each whether it is still wanted.
 
 Engines carry the messages: one thread notes their tickets as they come (a newer one makes the work in hand void),
-another follows them.
+another follows them. Whatever a user's code raises fails its task, and never ends the thread.
 """
 
 import contextlib
+import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from deadheat.runtime.emulation import Emulation
@@ -29,6 +30,7 @@ class WorkerLoop:
         self._programs: dict[int, Program | Unreadable] = {}
         self._chunks: dict[int, Any] = {}
         self._begun: Ticket | None = None
+        self._pid = os.getpid()
 
     def note(self, message: Message) -> None:
         """Take notice of a message's ticket, from any thread at any time."""
@@ -36,7 +38,7 @@ class WorkerLoop:
             case messages.Compute(ticket=ticket) if ticket > self._valid:
                 self._valid, self._voided = ticket, time.perf_counter()
             case messages.Cancel(ticket=ticket) if ticket >= self._valid:
-                self._valid, self._voided = ticket._replace(attempt=ticket.attempt + 1), time.perf_counter()
+                self._valid, self._voided = ticket.next, time.perf_counter()
 
     def follow(self, message: Message) -> Iterator[TaskEvent]:
         """Do what a message asks for, and yield what comes of it."""
@@ -67,10 +69,10 @@ class WorkerLoop:
         if first:
             self._begun = ticket
             try:
-                program.begin(message.state, token.iteration)
-            except Exception as error:
+                self._call(program.begin, message.state, token.iteration)
+            except BaseException as error:
                 for task in message.tasks:
-                    yield self._failed(ticket, task, describe_error(error))
+                    yield self._failed(ticket, task, reason(error))
                 self._begun = None
                 return
             if self._stretch is not None:
@@ -81,21 +83,29 @@ class WorkerLoop:
                 return
             began = time.perf_counter()
             try:
-                value = program.run(task, token)
+                value = self._call(program.run, task, token)
                 if self._stretch is not None:
                     spec = program.spec
                     self._stretch.until(began, spec.work, 1 + spec.shared_chunks if first else 1, token)
             except Purged:
                 yield self._stopped(ticket, began, complete=False, first=first)
                 return
-            except Exception as error:
-                yield self._failed(ticket, task, describe_error(error))
+            except BaseException as error:  # SystemExit and KeyboardInterrupt too: they are the task's
+                yield self._failed(ticket, task, reason(error))
                 continue
             if token.purged:
                 yield self._stopped(ticket, began, complete=True, first=first)
                 return
             first = False
             yield messages.Finished(self._worker, ticket, task, 0.0, time.perf_counter() - began, value)
+
+    def _call(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Call a user's code. A child process that it has forked ends here: it is no second worker."""
+        try:
+            return function(*arguments)
+        finally:
+            if os.getpid() != self._pid:
+                os._exit(0)
 
     def _failed(self, ticket: Ticket, task: int, error: str) -> messages.Failed:
         return messages.Failed(self._worker, ticket, task, 0.0, error)
@@ -104,3 +114,11 @@ class WorkerLoop:
         now = time.perf_counter()
         late = max(now - max(self._voided, began), 0.0)
         return messages.Stopped(self._worker, ticket, 0.0, now - began, complete=complete, late=late, first=first)
+
+
+def reason(error: BaseException) -> str:
+    """The error in one line, also where the error itself cannot be printed."""
+    try:
+        return describe_error(error)
+    except BaseException:  # of a user's __str__, say
+        return type(error).__name__

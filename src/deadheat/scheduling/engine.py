@@ -8,13 +8,19 @@ not read. `deadheat.runtime.conformance` is the suite that an engine must pass.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 
 from deadheat.scheduling.messages import Event, Message
 
 
 class Engine(ABC):
-    """Four methods must be written; the others have harmless defaults."""
+    """Four methods must be written; the others have harmless defaults.
+
+    reasons: of workers that have ended, how, in words; empty where that is not known.
+    """
+
+    reasons: Mapping[int, str] = MappingProxyType({})
 
     @abstractmethod
     def now(self) -> float:
@@ -48,6 +54,10 @@ class Engine(ABC):
 
     def dismiss(self, worker: int) -> None:
         """End a worker that has been silent for too long; it may be replaced. By default nothing happens."""
+        return
+
+    def expel(self, worker: int) -> None:
+        """End a worker that gives wrong results; it is not replaced. By default nothing happens: it gets no tasks."""
         return
 
     def kill(self, worker: int) -> None:

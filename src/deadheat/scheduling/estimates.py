@@ -27,7 +27,7 @@ SURE = 2.0  # standard errors
 PRIOR = 3.0  # tasks that a declared speed counts for
 SILENCE = 20.0  # standard deviations beyond the mean after which a task is overdue
 LEAST_SILENCE = 2.0  # seconds
-UNHEARD = 120.0  # seconds of silence that are allowed where nothing is known of any worker
+UNHEARD = 60.0  # seconds of silence that are allowed where nothing is known of any worker
 
 
 @dataclass(slots=True)

@@ -8,19 +8,21 @@ resolved, and goes on when it hears that they were.
 from collections import deque
 from collections.abc import Iterable
 
+from deadheat.coding import codes
 from deadheat.planning import Policy, split
 from deadheat.scheduling import messages
 from deadheat.scheduling.adaptive_split import AdaptiveSplit
 from deadheat.scheduling.estimates import Estimates
+from deadheat.scheduling.iteration import MOST_ERRORS, Iteration
+from deadheat.scheduling.losses import Losses
 from deadheat.scheduling.messages import Command, Event, Ticket
 from deadheat.scheduling.probe import Probe, task_units
 from deadheat.scheduling.schedules import Progress, Schedule, Static
+from deadheat.scheduling.spot_checks import EXPLORED, SpotChecks, exploratory_copies
 
-EXPLORED = 10  # iterations after which workers without a share get a task, to see whether they have become faster
 KEPT = 8  # jobs that are over and still known, for late events
-FIRST_RESULT = 20.0  # seconds that a worker has for its first result of a job at least: it may have to import much
-MOST_ERRORS = 2  # times that a task may fail, or give no number, before its job is given up
-STATIC = Static()
+ALL_BANNED = "every worker was found to give wrong results"
+STATIC, NOTHING = Static(), codes.uncoded(1)
 
 
 class Master:
@@ -41,6 +43,8 @@ class Master:
     ) -> None:
         self.estimates = estimates
         self.alive: set[int] = set(workers)
+        self.banned: set[int] = set()  # workers that gave wrong results
+        self._seen = set(self.alive)  # workers that have ever been there
         self.ticket: Ticket | None = None
         self.probe: Probe | None = None  # the last one, for what it measured
         self._schedule, self._adapt = schedule, adapt
@@ -49,21 +53,20 @@ class Master:
         self._queue: deque[int] = deque()
         self._probing = False
         self._resolving = False
-        self._progress = Progress(0, (), self._seconds)
+        self._iteration = Iteration(NOTHING, (), self._seconds)
         self._asked: dict[int, float] = {}  # when a worker without a result got its first tasks of the iteration
-        self._heard: dict[int, float] = {}  # when a worker with tasks was last heard of
-        self._errors: dict[int, set[int]] = {}  # of a task, the workers on which it failed
-        self._discarded: dict[int, int] = {}  # of a task, how often its result was discarded
-        self._computed_by: dict[int, int] = {}  # of a task, the worker that brought its result
-        self._silent: set[int] = set()  # workers taken for lost because of their silence
-        self._opened: set[tuple[int, int]] = set()  # workers that have brought a result of a job
-        self._leniency: dict[int, float] = {}  # how many times the usual patience a worker has, after a silence
-        self._fewest = 0  # results below which resolving is not tried again
-        self._why = ""  # resolving was refused
+        self._losses = Losses(estimates)
+        self._spot_checks = SpotChecks()
+
+    @property
+    def _progress(self) -> Progress:
+        return self._iteration.progress
 
     def handle(self, event: Event) -> list[Command]:
         """The commands that follow from an event."""
         match event:
+            case messages.Finished() | messages.Failed() | messages.Joined() if event.worker in self.banned:
+                return []
             case messages.Finished(ticket=Ticket(iteration=-1)) | messages.Failed(ticket=Ticket(iteration=-1)):
                 return self._probed(event)
             case messages.Finished():
@@ -79,6 +82,10 @@ class Master:
                 return self._resolved(event)
             case messages.Refused(ticket=ticket) if ticket == self.ticket:
                 return self._refused(event)
+            case messages.Doubted(ticket=ticket) if ticket == self.ticket:
+                return self._doubted(event)
+            case messages.Convicted(ticket=ticket) if ticket == self.ticket:
+                return self._convicted(event)
             case messages.Arrived():
                 self._jobs[event.job] = event
                 self._queue.append(event.job)
@@ -102,14 +109,16 @@ class Master:
             return self.probe.deadline
         if self.ticket is None or self._resolving:
             return None
-        times = [self._patience(w) for w, tasks in self._progress.left.items() if tasks and w in self.alive]
+        times = [due for due, _, _ in self._due()]
         wake = self._schedule.wake(self._progress)
         return min(times if wake is None else [*times, wake], default=None)
 
     def state(self, worker: int) -> str:
         """What a worker is doing, in a word."""
+        if worker in self.banned:
+            return "wrong results"
         if worker not in self.alive:
-            return "silent" if worker in self._silent else "lost"
+            return "silent" if worker in self._losses.silent else "lost"
         return "working" if self._progress.left.get(worker) else "idle"
 
     # Jobs and iterations
@@ -119,6 +128,7 @@ class Master:
         if not self._queue:
             return self._purge(before)
         job = self._jobs[self._queue.popleft()]
+        self._losses.begin_job()
         if job.rounds:
             return [*self._purge(before), *self._begin_probe(job, at)]
         return self._begin(Ticket(job.job, job.first), at, before)
@@ -126,18 +136,24 @@ class Master:
     def _begin(self, ticket: Ticket, at: float, before: Ticket | None) -> list[Command]:
         """Open an iteration: everybody's share, and the purge of those who get none."""
         job, workers = self._jobs[ticket.job], sorted(self.alive)
-        self.ticket, self._resolving, self._fewest, self._why = ticket, False, job.code.fewest, ""
+        self.ticket, self._resolving = ticket, False
+        if self._all_banned:
+            return self._give_up(ALL_BANNED, at)
         try:
             loads = self._split.loads(ticket.job, job.spec, workers) if workers else []
             opening = self._schedule.opening(workers, loads, job.spec.critical) if workers else {}
         except Exception as error:  # of the user's policy or schedule, or workers that cannot hold the tasks
             return self._give_up(f"its tasks cannot be split: {type(error).__name__}: {error}", at)
         busy = {w for w, tasks in self._progress.left.items() if tasks}
-        self._progress = Progress(job.code.total, workers, self._seconds)
-        self._progress.now = at
-        self._errors, self._discarded, self._asked, self._heard = {}, {}, {}, {}
+        self._iteration, self._asked = Iteration(job.code, workers, self._seconds), {}
+        self._losses.begin_iteration()
+        checks = self._spot_checks.due(job)
+        if checks and job.parity:
+            self._iteration.wait_for(job.code.critical + 1)
+        elif checks:
+            opening = self._spot_checks.copied(opening, checks, self._seconds)
         if self._adapt and ticket.iteration % EXPLORED == EXPLORED - 1:
-            opening |= _copies(workers, opening)
+            opening |= exploratory_copies(workers, opening)
         commands = [self._assign(worker, tuple(map(int, tasks)), at) for worker, tasks in opening.items()]
         if workers and not commands:
             commands = self._repair(at)
@@ -148,15 +164,15 @@ class Master:
         assert self.ticket is not None
         self._progress.now = at
         self._progress.assign(worker, tasks)
-        if worker not in self._heard:
+        if not self._losses.knows(worker):
             self._asked[worker] = at
-        self._heard[worker] = at
+        self._losses.hear(worker, at)
         return messages.Assign(worker, self.ticket, tasks)
 
     def _purge(self, ticket: Ticket | None) -> list[Command]:
         """Tell those who are still at work that there is nothing more to do."""
         late = tuple(sorted(w for w, tasks in self._progress.left.items() if tasks and w in self.alive))
-        self._progress = Progress(0, (), self._seconds)
+        self._iteration = Iteration(NOTHING, (), self._seconds)
         return [messages.Purge(ticket, late)] if ticket is not None and late else []
 
     def _resolved(self, event: messages.Resolved) -> list[Command]:
@@ -164,7 +180,7 @@ class Master:
         if event.over or ticket.iteration + 1 >= self._jobs[ticket.job].iterations:
             self._drop(ticket.job)
             return [messages.Deliver(ticket.job), *self._next_job(event.at)]
-        return self._begin(Ticket(ticket.job, ticket.iteration + 1), event.at, ticket)
+        return self._begin(ticket.next, event.at, ticket)
 
     def _give_up(self, reason: str, at: float) -> list[Command]:
         assert self.ticket is not None
@@ -174,7 +190,6 @@ class Master:
 
     def _drop(self, job: int) -> None:
         """Forget a job that is over; its size is kept while late events of it may come."""
-        self._opened = {(worker, number) for worker, number in self._opened if number > job - KEPT}
         for old in [number for number in self._jobs if number < job - KEPT]:
             del self._jobs[old]
 
@@ -216,22 +231,20 @@ class Master:
             comm = max(at - self._asked.pop(worker) - event.seconds, 0.0)
             self.estimates[worker].comm.add(comm, comm * comm)
         self._progress.now = at
-        self._progress.finish(worker, event.task)
-        self._heard[worker] = at
-        self._computed_by[event.task] = worker
-        self._leniency.pop(worker, None)
-        self._opened.add((worker, event.ticket.job))
-        if self._resolving:
-            return commands
-        done = self._progress.done
-        if len(done) >= self._fewest and job.code.decodable(done):
-            self._resolving = True
-            return [*commands, messages.Resolve(event.ticket, frozenset(done))]
-        return commands + self._more(worker, at)
+        self._iteration.finish(worker, event.task)
+        self._losses.result(worker, at)
+        return commands + (self._resolve() or self._more(worker, at))
+
+    def _resolve(self) -> list[Command]:
+        """Ask for the iteration to be decoded, if its results suffice."""
+        if self.ticket is None or self._resolving or not self._iteration.complete:
+            return []
+        self._resolving = True
+        return [messages.Resolve(self.ticket, frozenset(self._progress.done))]
 
     def _more(self, worker: int, at: float) -> list[Command]:
         """What the schedule has for a worker; and where nobody has anything left, what is missing."""
-        if worker not in self._progress.left:
+        if worker not in self._progress.left or self._resolving:
             return []
         try:
             tasks = tuple(t for t in self._schedule.more(worker, self._progress) if t not in self._progress.done)
@@ -254,7 +267,8 @@ class Master:
         if worker in self.alive:
             return []
         self.alive.add(worker)
-        self._silent.discard(worker)
+        self._seen.add(worker)
+        self._losses.silent.discard(worker)
         if self.ticket is None or self._resolving or self._probing:
             return []
         if not self._progress.given:  # nobody was there when the iteration should have begun
@@ -263,70 +277,97 @@ class Master:
 
     def _returned(self, worker: int, at: float) -> list[Command]:
         """Take back a worker that was only silent."""
-        return self._welcome(worker, at) if worker in self._silent else []
+        return self._welcome(worker, at) if worker in self._losses.silent else []
 
     def _lost(self, worker: int, at: float) -> list[Command]:
-        self._silent.discard(worker)
+        self._losses.silent.discard(worker)
         if worker not in self.alive:
             return []
+        workers, in_hand = len(self.alive), self._progress.left.get(worker)
         self._forget(worker)
         if self._probing:
             self._drop_from_probe(worker, "it was lost")
             return self._end_probe(at)
-        return [] if self.ticket is None or self._resolving else self._repair(at)
+        if self.ticket is None or self._resolving:
+            return []
+        reason = self._losses.died(worker, in_hand[0], workers) if in_hand else None
+        return self._repair(at) if reason is None else self._give_up(reason, at)
 
     def _forget(self, worker: int) -> None:
         self.alive.discard(worker)
-        self._opened = {(other, job) for other, job in self._opened if other != worker}
-        self._progress.left.pop(worker, None)
+        self._losses.forget(worker)
+        self._iteration.lose(worker)
         self._asked.pop(worker, None)
-        self._heard.pop(worker, None)
 
     def _failed(self, event: messages.Failed) -> list[Command]:
         if event.ticket != self.ticket:
             return []
-        self._errors.setdefault(event.task, set()).add(event.worker)
-        queue = self._progress.left.get(event.worker, [])
-        if event.task in queue:
-            queue.remove(event.task)
-        self._heard[event.worker] = event.at
-        if len(self._errors[event.task]) >= min(MOST_ERRORS, len(self.alive)):
-            names = " and ".join(map(self.estimates.name, sorted(self._errors[event.task])))
-            return self._give_up(f"task {event.task} failed on {names}: {event.error}", event.at)
+        failed_on = self._iteration.fail(event.worker, event.task)
+        self._losses.hear(event.worker, event.at)
+        if len(failed_on) >= min(MOST_ERRORS, len(self.alive)):
+            return self._give_up(f"task {event.task} failed on {self._names(failed_on)}: {event.error}", event.at)
         return [] if self._resolving else self._repair(event.at)
+
+    def _doubted(self, event: messages.Doubted) -> list[Command]:
+        """Have tasks computed once more, by those that have not computed them; the iteration waits for it."""
+        self._resolving = False
+        self._iteration.doubt(event.tasks)
+        return self._repair(event.at)
+
+    def _convicted(self, event: messages.Convicted) -> list[Command]:
+        """Use nothing of workers that gave wrong results, and let them go; where it must, the job begins anew."""
+        assert self.ticket is not None
+        self._resolving = False
+        self.banned |= event.workers
+        commands: list[Command] = [messages.Dismiss(worker, for_good=True) for worker in sorted(event.workers)]
+        for worker in event.workers:
+            self._forget(worker)
+        if event.back or self._all_banned:
+            again = Ticket(self.ticket.job, self._jobs[self.ticket.job].first, self.ticket.attempt + 1)
+            return commands + self._begin(again, event.at, self.ticket)
+        self._iteration.strike(event.workers)
+        return commands + (self._resolve() or self._repair(event.at))
+
+    @property
+    def _all_banned(self) -> bool:
+        """Whether nobody is left who may work, or come back."""
+        return bool(self.banned) and self._seen <= self.banned
 
     def _refused(self, event: messages.Refused) -> list[Command]:
         """Wait for one more result, and have those that were discarded computed again."""
         if event.hopeless:
             return self._give_up(event.hopeless, event.at)
         self._resolving = False
-        self._progress.done -= event.bad
-        for task in event.bad:
-            self._discarded[task] = self._discarded.get(task, 0) + 1
-            self._errors.setdefault(task, set()).add(self._computed_by[task])  # another worker shall try
-        hopeless = [task for task, times in self._discarded.items() if times >= MOST_ERRORS]
-        if hopeless:
-            names = " and ".join(map(self.estimates.name, sorted(self._errors[hopeless[0]])))
-            reason = f"task {hopeless[0]} gave what cannot be used, {MOST_ERRORS} times, on {names}: {event.why}"
+        useless = self._iteration.discard(event.bad, event.why)
+        if useless is not None:
+            task, workers = useless
+            reason = (
+                f"task {task} gave what cannot be used, {MOST_ERRORS} times, on {self._names(workers)}: {event.why}"
+            )
             return self._give_up(reason, event.at)
-        self._fewest, self._why = len(self._progress.done) + 1, event.why
         return self._repair(event.at)
 
     def _tick(self, at: float) -> list[Command]:
         if self._probing and self.probe is not None:
-            return [*self.probe.tick(at), *self._end_probe(at)]
+            commands = self.probe.tick(at)
+            for command in commands:
+                if isinstance(command, messages.Dismiss):
+                    self._forget(command.worker)
+                    self._losses.silent.add(command.worker)
+            return commands + self._end_probe(at)
         if self.ticket is None or self._resolving:
             return []
-        left = self._progress.left
-        silent = [w for w, tasks in left.items() if tasks and w in self.alive and at >= self._patience(w)]
-        for worker in silent:
+        silent = [(worker, task) for due, worker, task in self._due() if at >= due]
+        job, workers = self._jobs[self.ticket.job], len(self.alive)
+        commands = [messages.Dismiss(worker) for worker, _ in silent]
+        reasons = [self._losses.fell_silent(worker, task, job, workers) for worker, task in silent]
+        for worker, _ in silent:
             self._forget(worker)
-            self._silent.add(worker)
-            self._leniency[worker] = 2 * self._leniency.get(worker, 1.0)  # its tasks may be longer than was thought
-        commands: list[Command] = [
-            *(messages.Dismiss(worker) for worker in silent),
-            *(self._repair(at) if silent else []),
-        ]
+        for reason in filter(None, reasons):
+            stuck = [messages.Dismiss(worker) for worker, tasks in self._progress.left.items() if tasks]
+            return [*commands, *stuck, *self._give_up(reason, at)]  # others may hang in it too
+        if silent:
+            commands += self._repair(at)
         wake = self._schedule.wake(self._progress)
         if wake is not None and at >= wake and self.ticket is not None:
             self._progress.now = at
@@ -334,50 +375,25 @@ class Master:
                 commands += self._more(worker, at)
         return commands
 
-    def _patience(self, worker: int) -> float:
-        """When a worker that is not heard of is taken for lost."""
+    def _due(self) -> list[tuple[float, int, int]]:
+        """When each worker with a task in hand is taken for lost, the worker, and the task."""
         assert self.ticket is not None
-        spec = self._jobs[self.ticket.job].spec
-        patience = self.estimates.patience(worker, task_units(spec, first=True))
-        if (worker, self.ticket.job) not in self._opened:
-            patience = max(patience, FIRST_RESULT)
-        return self._heard[worker] + patience * self._leniency.get(worker, 1.0)
+        job, left = self._jobs[self.ticket.job], self._progress.left
+        working = [(worker, tasks[0]) for worker, tasks in left.items() if tasks and worker in self.alive]
+        return [(self._losses.due(worker, task, job), worker, task) for worker, task in working]
 
     def _repair(self, at: float) -> list[Command]:
         """Give the living what is missing, if what they have would not do; give up where nothing is left to give."""
-        assert self.ticket is not None
-        code, left = self._jobs[self.ticket.job].code, self._progress.left
-        coming = self._progress.done.union(*left.values())
-        if not self.alive or self._would_do(coming):
-            return []  # with nobody there the master waits
-        missing = [task for task in range(code.total) if task not in coming]
-        if not missing:
-            if any(left.values()):
-                return []
-            reason = f"all {len(self._progress.done)} results together do not determine the iteration"
-            return self._give_up(f"{reason}: {self._why}" if self._why else reason, at)
-        extra: dict[int, list[int]] = {}
-        for task in missing:
-            if self._would_do(coming):
-                break
-            able = [w for w in self.alive if w not in self._errors.get(task, ())] or sorted(self.alive)
-            soonest = self._progress.soonest(able, extra)
-            extra.setdefault(soonest, []).append(task)
-            coming.add(task)
-        return [self._assign(worker, tuple(tasks), at) for worker, tasks in extra.items()]
+        if self._iteration.hopeless is not None and self.alive:
+            return self._give_up(self._iteration.hopeless, at)
+        return [
+            self._assign(worker, tuple(tasks), at) for worker, tasks in self._iteration.shortage(self.alive).items()
+        ]
 
-    def _would_do(self, tasks: set[int]) -> bool:
-        """Whether the results of these tasks would determine the iteration."""
-        assert self.ticket is not None
-        return len(tasks) >= self._fewest and self._jobs[self.ticket.job].code.decodable(tasks)
+    def _names(self, workers: Iterable[int]) -> str:
+        return " and ".join(map(self.estimates.name, sorted(workers)))
 
     def _seconds(self, worker: int) -> float:
         """The expected time of one of a worker's tasks."""
         work = 1.0 if self.ticket is None else self._jobs[self.ticket.job].spec.work
         return self.estimates.seconds(worker, self._adapt) * work
-
-
-def _copies(workers: Iterable[int], opening: dict[int, tuple[int, ...]]) -> dict[int, tuple[int, ...]]:
-    """For each worker without a share a copy of the last task of the longest queue."""
-    longest = max(opening.values(), key=len, default=())
-    return {worker: longest[-1:] for worker in workers if worker not in opening and longest}

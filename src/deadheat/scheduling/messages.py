@@ -21,11 +21,35 @@ class Value:
 
 
 class Ticket(NamedTuple):
-    """Job, iteration and attempt, in the order in which they are worked on. The iteration of a probe is -1."""
+    """Job, iteration and attempt. The iteration of a probe is -1, and its attempts are its rounds.
+
+    Tickets are ordered as they are worked on: an attempt at a job begins with its first iteration again.
+    """
 
     job: int
     iteration: int
     attempt: int = 0
+
+    @property
+    def next(self) -> "Ticket":
+        """The first ticket behind this one."""
+        return Ticket(self.job, self.iteration + 1, self.attempt)
+
+    @property
+    def turn(self) -> tuple[int, int, int]:
+        return self.job, self.attempt, self.iteration
+
+    def __lt__(self, other: "Ticket") -> bool:  # type: ignore[override]
+        return self.turn < other.turn
+
+    def __le__(self, other: "Ticket") -> bool:  # type: ignore[override]
+        return self.turn <= other.turn
+
+    def __gt__(self, other: "Ticket") -> bool:  # type: ignore[override]
+        return self.turn > other.turn
+
+    def __ge__(self, other: "Ticket") -> bool:  # type: ignore[override]
+        return self.turn >= other.turn
 
 
 # Events: what the master hears. Each carries its time, since the master has no clock.
@@ -37,7 +61,8 @@ class Arrived(Value):
 
     code, spec: its code, the number and the size of its tasks. first: the iteration with which it begins, for a job
     that was begun before. rounds, seconds: a job without iterations is a probe: its tasks only measure the workers, in
-    at most so many rounds and seconds.
+    at most so many rounds and seconds. patience: seconds that a task may take, where the job says so. checks: the part
+    of its tasks that are checked: computed by two workers, or (parity) by one more result than the code needs.
     """
 
     job: int
@@ -48,6 +73,9 @@ class Arrived(Value):
     first: int = 0
     rounds: int = 0
     seconds: float = 0.0
+    patience: float | None = None
+    checks: float = 0.0
+    parity: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,13 +159,35 @@ class Refused(Value):
 
 
 @dataclass(frozen=True, slots=True)
+class Doubted(Value):
+    """The results of these tasks may be wrong: somebody else shall compute them too, before the iteration goes on."""
+
+    ticket: Ticket
+    at: float
+    tasks: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Convicted(Value):
+    """These workers gave wrong results: nothing that they sent is used, and they get no more work.
+
+    back: earlier iterations of the job used results of theirs that nobody checked, so that it begins anew.
+    """
+
+    ticket: Ticket
+    at: float
+    workers: frozenset[int]
+    back: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Tick(Value):
     """Time has passed."""
 
     at: float
 
 
-Event = Arrived | Finished | Stopped | Failed | Lost | Joined | Resolved | Refused | Tick
+Event = Arrived | Finished | Stopped | Failed | Lost | Joined | Resolved | Refused | Doubted | Convicted | Tick
 
 
 # Commands: what the master wants done.
@@ -185,9 +235,10 @@ class Abandon(Value):
 
 @dataclass(frozen=True, slots=True)
 class Dismiss(Value):
-    """A worker is silent far beyond its time: end it."""
+    """End a worker: it is silent far beyond its time; for_good: it gives wrong results, and is not replaced."""
 
     worker: int
+    for_good: bool = False
 
 
 Command = Assign | Resolve | Purge | Deliver | Abandon | Dismiss

@@ -7,7 +7,7 @@ import numpy as np
 
 from deadheat.model import CodeSpec, Interval, interval
 from deadheat.scheduling.estimates import Estimates
-from deadheat.scheduling.messages import Arrived, Assign, Command, Failed, Finished, Purge, Stopped, Ticket
+from deadheat.scheduling.messages import Arrived, Assign, Command, Dismiss, Failed, Finished, Purge, Stopped, Ticket
 
 AT_ONCE = 2  # tasks of a worker per round: the first also tells its comm, the second only its speed
 ROUNDS = 3  # of a short probe, of which the first warms up
@@ -96,8 +96,9 @@ class Probe:
         if at < self.deadline:
             return []
         if self._stopping:
+            hanging = [Dismiss(worker) for worker in sorted(self._rounds)]
             self._rounds.clear()
-            return []
+            return [*hanging]
         self._stopping, self.deadline = True, at + GRACE
         last = max(current.number for current in self._rounds.values())
         return [Purge(Ticket(self._job.job, -1, last), tuple(sorted(self._rounds)))]

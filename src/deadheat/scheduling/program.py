@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from deadheat.coding import Code
-from deadheat.model import CodeSpec
+from deadheat.model import AnyArray, CodeSpec
 
 Step = Callable[[Any, Any, int], Any]
 
@@ -61,14 +61,20 @@ class Program:
 
     work: units of work of a plain iteration. chunks: the job's data; each worker is sent those that its tasks need.
     step(state, answer, iteration) gives the next state. share(state) gives what workers see of it.
+    converges: its step ends it at a tolerance, so that using up all iterations is worth a warning.
+    patience: seconds that a task may take; None leaves it to what is measured.
     """
 
-    MASTER_ONLY = ("code", "chunks", "step", "_share")
+    MASTER_ONLY: tuple[str, ...] = ("code", "chunks", "step", "_share")
+    repeatable = False  # whether a task gives the same numbers on every worker, so that results can be compared
+    verifies = False  # whether `verify` can tell a wrong result from the result alone
 
     def __init__(
         self, code: Code, *, work: float = 1.0, iterations: int = 1, name: str = "", chunks: Sequence[Any] = (),
-        step: Step | None = None, share: Callable[[Any], Any] | None = None,
+        step: Step | None = None, share: Callable[[Any], Any] | None = None, converges: bool = False,
+        patience: float | None = None,
     ) -> None:  # fmt: skip
+        self.converges, self.patience = converges, patience
         self.code, self.work, self.iterations, self.name = code, work, iterations, name
         self.chunks: Any = chunks  # at a worker: a ChunkView
         self.step: Step = keep if step is None else step
@@ -96,6 +102,14 @@ class Program:
         """The iteration's answer from the results of some tasks."""
         return None
 
+    def numbers_of(self, value: Any) -> AnyArray:
+        """The numbers of a result, in the precision in which they were computed."""
+        return np.asarray(value)
+
+    def verify(self, task: int, value: Any, state: Any) -> bool:
+        """Whether a result is right, far more cheaply than by computing it again. state: what workers see of it."""
+        return True
+
     def begin(self, state: Any, iteration: int) -> None:
         """Begin an iteration, at the worker: what belongs to the last one is forgotten."""
 
@@ -116,6 +130,8 @@ class Program:
 
 class NumericProgram(Program):
     """A program whose results are arrays of one shape, put together by the code's decoder."""
+
+    repeatable = True
 
     def rejected(self, results: Mapping[int, Any]) -> frozenset[int]:
         """Tasks whose results are no arrays of numbers, or of another shape than most."""

@@ -3,11 +3,12 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from deadheat.errors import BadInput
-from deadheat.model import NONE, Cluster, Interval, Overhead, Split, Stream, Switching, Trace, interval
+from deadheat.errors import BadInput, whole
+from deadheat.model import NONE, Cluster, Interval, Overhead, Split, Stream, Switching, Trace, checked, interval
 from deadheat.queueing import forecast
 from deadheat.scheduling import Schedule, Static
 from deadheat.simulation.condition import Condition
+from deadheat.simulation.effort import most_runs, seconds_of_run
 from deadheat.simulation.replicate import Replications, replicate
 from deadheat.simulation.simulate import Purge, simulate
 
@@ -34,6 +35,7 @@ class Comparison:
     forecast: float | None
 
 
+@checked
 def compare(
     cluster: Cluster, stream: Stream, schemes: Sequence[Scheme], jobs: int = 1000, *, seed: int | None = None,
     replications: int | None = None, precision: float = 0.01, condition: Condition | None = None,
@@ -43,8 +45,16 @@ def compare(
 
     The difference is to the first scheme, over replications; it is far more certain than the means themselves.
     """
+    if not all(isinstance(scheme, Scheme) for scheme in schemes):
+        raise BadInput("schemes", schemes, "not a list of schemes", "give Scheme(name, split) and others like it")
     if not schemes:
         raise BadInput("schemes", [], "nothing to compare", "give at least one Scheme")
+    jobs = whole("jobs", jobs, "give the number of jobs")
+    bounded = {} if replications is not None else {"most": most_runs(
+        (seconds_of_run(
+            s.split, stream, jobs, s.schedule, condition is not None, followed=s.purge == "between-tasks"
+        ) for s in schemes), jobs,
+    )}  # fmt: skip
 
     def sample(scheme: Scheme, times: int | None) -> Replications:
         def run(one_seed: int) -> Trace:
@@ -54,7 +64,7 @@ def compare(
             )  # fmt: skip
 
         tell = None if progress is None else lambda number, reached: progress(scheme, number, reached)
-        return replicate(run, taken, times, precision, progress=tell)
+        return replicate(run, taken, times, precision, progress=tell, **bounded)
 
     taken = seed
     samples = []

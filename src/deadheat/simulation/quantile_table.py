@@ -5,7 +5,8 @@ import numpy as np
 from deadheat.model import Array
 from deadheat.queueing import IterationLaw
 
-POINTS = 2048  # times at which the law is evaluated
+POINTS, FEWEST_POINTS = 2048, 256  # times at which the law is evaluated: fewer where each takes long
+AT_ONCE = 2**21  # numbers that the law's tables have at all of these times together, roughly: a second
 CELLS = 4096  # equal steps of probability in the table: finding a cell needs no search
 FARTHEST = 1e-12  # survival at which the table ends
 
@@ -21,9 +22,11 @@ class QuantileTable:
         self._constant = law.mean if law.std <= 1e-9 * law.mean else None
         if self._constant is not None:
             return
-        ends = law.quantile([FARTHEST, 1e-3, 1 - 1e-3])
-        body = np.linspace(ends[1], ends[2], POINTS)
-        left = np.linspace(ends[0], ends[1], POINTS // 16)[:-1]
+        ends = law.quantile([FARTHEST, 1e-3, 1 - 1e-3], 1e-3 * law.std / law.mean)
+        # The law of the K-th of many results is smooth: mean and spread, which are set below, need few points then.
+        points = int(np.clip(AT_ONCE // law.critical, FEWEST_POINTS, POINTS))
+        body = np.linspace(ends[1], ends[2], points)
+        left = np.linspace(ends[0], ends[1], points // 16)[:-1]
         reach = [ends[2]]
         while float(law.sf(reach[-1])) > FARTHEST and len(reach) < 80:
             reach.append(ends[2] + (ends[2] - ends[1]) * 0.05 * 1.25 ** len(reach))

@@ -6,11 +6,13 @@ from itertools import count
 
 import numpy as np
 
-from deadheat.errors import finite, whole
+from deadheat.errors import BadInput, finite, whole
 from deadheat.model import Array, Interval, Trace, interval
+from deadheat.simulation.effort import MOST_RUNS
 from deadheat.simulation.seeds import root
 
 FEWEST = 10  # replications before an interval is trusted to stop
+MOST = 10_000  # replications that may be asked for: the interval is a hundredth of the spread of one run then
 Progress = Callable[[int, float], None]  # replications so far, and their precision
 
 
@@ -39,11 +41,13 @@ def seeds(seed: int | None) -> tuple[int, Iterator[int]]:
 
 def replicate(
     run: Callable[[int], Trace], seed: int | None = None, replications: int | None = None, precision: float = 0.01,
-    most: int = 400, progress: Progress | None = None,
+    most: int = MOST_RUNS, progress: Progress | None = None,
 ) -> Replications:  # fmt: skip
     """Run with seed after seed: so many times, or until the interval of the mean delay is within `precision` of it."""
     if replications is not None:
         replications = whole("replications", replications, "give the number of independent runs")
+        if replications > MOST:
+            raise BadInput("replications", replications, f"more than {MOST}", "ask for a precision instead")
     finite("precision", precision, "give a part of the mean, such as 0.01", above=0.0)
     taken, stream = seeds(seed)
     delays, services, quantiles, jobs = [], [], [], 0

@@ -6,11 +6,12 @@ from typing import Literal
 import numpy as np
 
 from deadheat.errors import BadInput, finite, whole
-from deadheat.model import Array, Cluster, Overhead, Split, Stream, Timeline, Trace
+from deadheat.model import Array, Cluster, Overhead, Split, Stream, Timeline, Trace, checked
 from deadheat.scheduling import Schedule, Static, kth, results, schedule_named
 from deadheat.simulation.arrivals import gaps
 from deadheat.simulation.batch import Batch
 from deadheat.simulation.condition import Condition
+from deadheat.simulation.effort import must_be_short, seconds_of_run
 from deadheat.simulation.iteration_times import all_needed, batches, exact, times_of
 from deadheat.simulation.lindley import starts
 from deadheat.simulation.purge_between_tasks import follow
@@ -20,6 +21,7 @@ from deadheat.simulation.timeline import timeline_of
 Purge = bool | Literal["between-tasks"]
 
 
+@checked
 def simulate(
     cluster: Cluster, split: Split, stream: Stream, jobs: int = 1000, purge: Purge = True, seed: int | None = None,
     timeline: bool = False, *, schedule: str | Schedule = "static", condition: Condition | None = None,
@@ -44,6 +46,9 @@ def simulate(
     chosen = schedule_named(schedule)
     split.must_fit(len(cluster))
     seeds = root(seed)
+    by_tasks = by_tasks or timeline or condition is not None or type(chosen) is not Static or purge == "between-tasks"
+    seconds = seconds_of_run(split, stream, jobs, chosen, by_tasks, purge == "between-tasks")
+    must_be_short(split, stream, jobs, seconds, by_tasks)
     arrival = _arrivals(stream, jobs, arrivals, seeds)
     about = {
         "seed": seeds.entropy, "jobs": jobs, "iterations": stream.iterations, "loads": split.loads.tolist(),
@@ -51,20 +56,20 @@ def simulate(
     }  # fmt: skip
     if split.spec.shared_chunks and not chosen.keeps_split:
         problem = "tasks that share chunks must stay where they were planned"
-        raise BadInput("schedule", schedule, problem, 'use schedule="static", or a code without reuse')
+        raise BadInput("schedule", schedule, problem, "use the static schedule, or a code without reuse")
     if type(chosen) is not Static and (timeline or purge is not True):
-        raise BadInput("schedule", schedule, "has no timeline and purges at once", 'use schedule="static"')
+        raise BadInput("schedule", schedule, "has no timeline and purges at once", "use the static schedule")
     needed, iterations, total = split if purge else all_needed(split), stream.iterations, jobs * stream.iterations
     source = batches(cluster, needed, condition, seeds, multiple=iterations, total=total)
     if purge == "between-tasks":
         if timeline:
-            raise BadInput("timeline", True, "is not recorded when tasks are not interrupted", "use purge=True")
+            raise BadInput("timeline", True, "is not recorded when tasks are not interrupted", "purge at once")
         start, end, lost = follow(source, arrival, iterations, extra)
         return Trace(arrival, start, end, None, about | {"lost_seconds_per_iteration": lost})
     if timeline:
         start, end, record = _with_timeline(source, needed, arrival, iterations, extra, condition)
         return Trace(arrival, start, end, record, about)
-    if type(chosen) is Static and condition is None and not by_tasks:
+    if not by_tasks:
         times = exact(cluster, split, bool(purge), seeds, multiple=iterations, total=total)
     else:
         times = (times_of(chosen, batch) for batch in source)

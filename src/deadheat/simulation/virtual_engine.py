@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
 
-from deadheat.model import Array, Cluster, Split
+from deadheat.model import Array, Cluster, Split, checked
 from deadheat.scheduling import ChunkView, Engine, Event, Message, Program, Ticket, Token, describe_error, messages
 from deadheat.simulation.batch import Batch
 from deadheat.simulation.condition import Condition
@@ -43,6 +43,7 @@ class VirtualEngine(Engine):
     absence: seconds after which a killed worker is replaced.
     """
 
+    @checked
     def __init__(
         self, cluster: Cluster, split: Split, seed: int | None = None, iterations: int = 1, total: int | None = None, *,
         condition: Condition | None = None, compute: bool = True, absence: float = 1.0,
@@ -84,7 +85,7 @@ class VirtualEngine(Engine):
                 for number in numbers:
                     state.chunks.pop(number, None)
             case messages.Cancel(ticket=ticket):
-                self._purge(worker, ticket._replace(attempt=ticket.attempt + 1))
+                self._purge(worker, ticket.next)
             case messages.Compute(ticket=ticket):
                 self._purge(worker, ticket)
                 self._take(worker, message)

@@ -10,14 +10,17 @@ import numpy as np
 from deadheat.coding import Certificate, IllConditioned, Shape, affordable, certify, placement
 from deadheat.model import Cluster, CodeSpec, Interval, Overhead, Split, Stream, Switching, Workload, interval
 from deadheat.planning import POLICIES
-from deadheat.queueing import IterationLaw, fluid_bound, mean_delay, service_moments
+from deadheat.queueing import IterationLaw, fluid_bound, mean_delay, seconds_of_law, service_moments
 from deadheat.scheduling import SCHEDULES, Static, results
-from deadheat.simulation import batches, root, times_of
+from deadheat.simulation import batches, root, seconds_of_run, times_of
 from deadheat.tuning.candidates import Candidate, seconds_per_task
 
 ROUNDS = (64, 64, 128, 256, 512, 1024, 2048)  # simulated iterations, until they are enough
 FEWEST = 10  # runs before an interval is trusted to stop: two may agree by accident
 PRECISION = 0.01  # of the mean iteration, at which they are
+MOST_WORK = 1000.0  # times the plain work, beyond which work is not what a code loses by
+LONGEST = 12.0  # seconds of all laws and simulations, roughly: the choice may be tried again tomorrow
+BREAK_EVEN_LAWS, FASTEST_LAWS = 20, 4  # laws that a break-even and a fastest split take
 CERTIFIED_ON = 32  # random patterns and lost blocks, each, on which a choice's conditioning is tried
 
 
@@ -129,9 +132,12 @@ class Judge:
     def break_even(self, workload: Workload, criticals: Sequence[int], iteration: float) -> float:
         """How many times the plain work workers that are never without a task could do in that time.
 
-        The best K of those given is taken. NaN where theory does not know, 1 where not even the plain work fits.
+        The best K of those given is taken. NaN where theory does not know or would take long, 1 where not even the plain work fits, and
+        infinite where MOST_WORK times the plain work would fit, more than any code does.
         """
         if self.condition is not None and not self.condition.independent:
+            return math.nan
+        if BREAK_EVEN_LAWS * self._seconds(max(criticals) * len(self.cluster), max(criticals)) > LONGEST:
             return math.nan
         each = {k: seconds_per_task(workload, 1.0 if workload.kind == "gradient" else 1 / k, 0.0) for k in criticals}
 
@@ -147,10 +153,24 @@ class Judge:
             return low
         while takes(high, best) < iteration:
             low, high = high, 2 * high
+            if low > MOST_WORK:
+                return math.inf
         for _ in range(10):
             middle = (low + high) / 2
             low, high = (middle, high) if takes(middle, best) < iteration else (low, middle)
         return low
+
+    def seconds(self, candidate: Candidate) -> float:
+        """How long it takes to judge a candidate, roughly."""
+        total, critical = candidate.spec.total, candidate.spec.critical
+        if self.is_exact(candidate):
+            return self._seconds(total, critical) * (FASTEST_LAWS if candidate.policy == "fastest" else 1)
+        stream = Stream(1.0, 0.0, sum(ROUNDS))
+        split = Split.of(np.bincount(np.arange(total) % len(self.cluster), minlength=len(self.cluster)), candidate.spec)
+        return seconds_of_run(split, stream, 1, SCHEDULES[candidate.schedule], by_tasks=True, followed=False)
+
+    def _seconds(self, total: int, critical: int) -> float:
+        return seconds_of_law(min(len(self.cluster), total), total, critical)
 
     def delay(self, iteration: float, iteration_std: float) -> float:
         """The mean delay of jobs with such iterations."""

@@ -13,14 +13,16 @@ class Ranking(Sequence[Choice]):
     """Choices by predicted delay.
 
     pruned: how many candidates a bound had ruled out. refused: how many that would have won cannot be trusted with
-    double precision. break_even: how many times the plain work a code may do before even workers that are never without
-    a task take longer than the best uncoded choice; NaN where theory does not know.
+    double precision. unjudged: how many were left out because judging all on so large a cluster would take minutes.
+    break_even: how many times the plain work a code may do before even workers that are never without
+    a task take longer than the best uncoded choice; NaN where theory does not know, infinite where that is never so. It is looked for where no code is the best choice.
     """
 
     choices: tuple[Choice, ...]
     pruned: int
     refused: int
     break_even: float
+    unjudged: int = 0
 
     def __len__(self) -> int:
         return len(self.choices)
@@ -73,8 +75,12 @@ class Ranking(Sequence[Choice]):
             return f"{wins}: {saved}, {plain}{_in_doubt(best, plain)}."
         least = f"less than {self.break_even:.3f} times the plain work"
         need = f"even if no worker ever waited, a code would have to do {least}, and "
+        if math.isnan(self.break_even):
+            need = ""
+        elif math.isinf(self.break_even):
+            need = "though if no worker ever waited, its work would never be too much, "
         return (
-            f"{wins}; coding does not pay here: {'' if math.isnan(self.break_even) else need}the best, {code}, does"
+            f"{wins}; coding does not pay here: {need}the best, {code}, does"
             f" {code.work_factor:.3g} times and takes {code.delay:.4g} s{_in_doubt(best, code)}."
         )
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from deadheat.coding import placement
 from deadheat.errors import BadInput
-from deadheat.model import Array, Scenario, Split, assignment_moments
+from deadheat.model import Array, Scenario, Split, assignment_moments, checked
 from deadheat.planning import POLICIES, Recruitment, Unreachable, in_ratio, mismatch, recruit
 from deadheat.queueing import Bound, Draw, Forecast, forecast, genie_bound, lower_bound, reasons
 from deadheat.tuning.shape_for import shape_for
@@ -75,6 +75,7 @@ class Plan:
         return advice
 
 
+@checked
 def plan(
     scenario: Scenario, *, policy: str | None = None, gamma: float | None = None,
     ratio: tuple[float, ...] | None = None, purge: bool = True, target: float | None = None,

@@ -131,12 +131,11 @@ def _train(variant: Variant, cluster: Cluster, title: str, screen: Console, kill
             assert isinstance(training.driver.engine, LocalEngine)
             training.driver.engine.kill(KILLED)
 
-    training = run(
+    screen.print(f"{title} ...")
+    with run(
         jobs, cluster, variant.code, arrivals=[EVERY * n for n in range(len(jobs))], policy=variant.split.policy,
         work=WORK, emulate=True, adapt=kill, seed=2 if kill else 1, listeners=[kill_half_way] if kill else [],
-    )  # fmt: skip
-    screen.print(f"{title} ...")
-    with watched(training, title):
+    ) as training, watched(training, title):  # fmt: skip
         training.wait()
     serial = [result_of(in_series(job)) for job in jobs]
     differences = [np.abs(result_of(done.state) - serial[done.job]).max() for done in training.deliveries]

@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import signal
 import time
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
@@ -33,13 +34,21 @@ def reproduce(
     start, screen = time.perf_counter(), console()
     sections: dict[str, Section] = {}
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(min(os.cpu_count() or 1, len(names)), mp_context=context) as pool:
+    with ProcessPoolExecutor(
+        min(os.cpu_count() or 1, len(names)), mp_context=context, initializer=_leave_signals_to_the_parent
+    ) as pool:
         # The longest first, so that the cores end together.
         running = {pool.submit(_section, name, seed, out): name for name in sorted(names, key=lambda n: n != "fig4")}
-        for done in as_completed(running):
-            section = sections[running[done]] = done.result()
-            if not json:
-                screen.print(f"{section.name}: {len(section.claims)} claims, {section.seconds:.1f} s")
+        try:
+            for done in as_completed(running):
+                section = sections[running[done]] = done.result()
+                if not json:
+                    screen.print(f"{section.name}: {len(section.claims)} claims, {section.seconds:.1f} s")
+        except BaseException:  # do not wait for the others
+            pool.shutdown(wait=False, cancel_futures=True)
+            for process in multiprocessing.active_children():
+                process.kill()
+            raise
     ordered = [sections[name] for name in names]
     about = f"deadheat {__version__}, seed {seed}, {time.perf_counter() - start:.0f} s. Made by: deadheat reproduce."
     page = write_paper_report(ordered, out, ERRATA, about)
@@ -48,6 +57,10 @@ def reproduce(
     else:
         print_claims(ordered, screen)
         screen.print(f"\n{about} See {page}")
+
+
+def _leave_signals_to_the_parent() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _section(name: str, seed: int, folder: Path) -> Section:

@@ -50,12 +50,11 @@ def run(
         prepared = from_scenario(
             scenario, count, seed, folder=file.parent, policy=policy, schedule=schedule, progress=progress
         )
-    under_way = run_jobs(
+    results: dict[str, Any] = {}
+    with run_jobs(
         prepared.jobs, code=prepared.code, arrivals=list(prepared.arrivals), checkpoint=checkpoint, events=events,
         adapt=not fixed, **prepared.options,
-    )  # fmt: skip
-    results: dict[str, Any] = {}
-    with reporting.watched(under_way, f"{file.name}: {prepared}"):
+    ) as under_way, reporting.watched(under_way, f"{file.name}: {prepared}"):  # fmt: skip
         for delivery in under_way:
             if delivery.error is not None:
                 complaint = f"deadheat: {delivery.name or delivery.job}: {delivery.error}"

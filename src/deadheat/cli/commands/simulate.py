@@ -6,10 +6,11 @@ from deadheat import __version__, reporting
 from deadheat.cli import options
 from deadheat.cli.options import PURGING, must_be_one_of, percentage, print_json
 from deadheat.cli.scenario_file import read_scenario
+from deadheat.errors import whole
 from deadheat.model import Trace
 from deadheat.queueing import forecast
 from deadheat.scheduling import SCHEDULES
-from deadheat.simulation import replicate
+from deadheat.simulation import MOST_RUNS, most_runs, replicate, seconds_of_run
 from deadheat.simulation import simulate as simulate_once
 from deadheat.tuning import split_of
 
@@ -30,7 +31,7 @@ def simulate(
     """Simulate a scenario's stream of jobs."""
     scenario = read_scenario(file)
     cluster, stream, condition = scenario.cluster, scenario.stream, scenario.condition
-    count = scenario.jobs if jobs is None else jobs
+    count = scenario.jobs if jobs is None else whole("--jobs", jobs, "give the number of jobs")
     reporting.check_target("--out", out)
     reporting.check_target("--timeline", timeline)
     must_be_one_of(PURGING, "--purge", purge, "way to purge")
@@ -44,9 +45,11 @@ def simulate(
         )  # fmt: skip
 
     wanted = percentage("--precision", precision)
+    seconds = seconds_of_run(split, stream, count, chosen, condition is not None, purge == "between-tasks")
+    most = MOST_RUNS if replications is not None else most_runs([seconds], count)
     with reporting.replication_bar(wanted, replications) as report:
         sample = replicate(
-            run, seed, replications, wanted, progress=lambda number, reached: report("simulate", number, reached)
+            run, seed, replications, wanted, most, progress=lambda number, reached: report("simulate", number, reached)
         )
     if out is not None or timeline is not None:
         trace = run(sample.seed, timeline is not None)

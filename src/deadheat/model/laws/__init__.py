@@ -12,13 +12,14 @@ from deadheat.model.laws.lognormal import Lognormal
 from deadheat.model.laws.mixture import Mixture
 from deadheat.model.laws.pareto import Pareto
 from deadheat.model.laws.shifted_exponential import ShiftedExponential
-from deadheat.model.laws.sums import Sums, results_by, sums_of
+from deadheat.model.laws.sums import Sums, results_by, sums_of, table_size
 from deadheat.model.laws.weibull import Weibull
 from deadheat.model.registry import Registry
 
 __all__ = [
     "FAMILIES", "Deterministic", "Empirical", "ExactSums", "Frozen", "Gamma", "Law", "Lognormal", "Mixture", "Pareto",
     "Scaled", "ShiftedExponential", "Sums", "Weibull", "as_law", "fit", "register", "results_by", "sums_of",
+    "table_size",
 ]  # fmt: skip
 
 ALMOST_NONE = 1e-8  # a spread of less than this part of the mean is none: its laws would lose their digits

@@ -8,12 +8,15 @@ Beyond the lattice the sum is long because ONE task is long: P(S_k > t) = 1 - (1
 asymptotically right for heavy tails and nothing for light ones.
 """
 
+import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Self
 
 import numpy as np
 
 from deadheat.model.arrays import Array
+from deadheat.model.checked import checked
 from deadheat.model.laws.law import ExactSums, Law
 
 CELLS_PER_SPREAD = 48  # cells to one standard deviation: an error near 1e-5, most of it from interpolation
@@ -55,13 +58,8 @@ class Lattice:
         """Convolve up to `most` tasks; the error is measured against a lattice twice as coarse."""
         if most <= 1:  # one task needs no convolution
             return cls(law, 0.0, 1.0, table=np.zeros((1, 1)), error=0.0, mean_error=0.0)
-        least, std = _quantile(law, NEVER), law.std()
-        body = (_quantile(law, 0.95) - _quantile(law, 0.05)) / 3.3  # this is std for a normal law
-        spread = min(std, body) if body > 0 else std
-        widest = most * (_quantile(law, 1 - NEVER) - least)  # nothing of the sums lies beyond
-        length = max(min(latest - least, widest), spread)
-        wanted = 2.0 ** np.ceil(np.log2(CELLS_PER_SPREAD * length / spread))
-        cells = int(np.clip(wanted, 2**8, max(MOST_CELLS // most, 2**12)))
+        least = _quantile(law, NEVER)
+        length, cells = _extent(law, most, latest)
         step = length / cells
         if law.atoms() is not None:
             least -= 3 * step  # room for the mass that goes to the cell before
@@ -91,6 +89,7 @@ class Lattice:
 Sums = Closed | Lattice
 
 
+@checked
 def results_by(
     table: Sums, most: int, since: Array, shared_chunks: int, seconds_per_task: float, slow: float = 1.0
 ) -> Array:
@@ -106,11 +105,31 @@ def results_by(
     return np.where(late, 0.0, np.minimum.accumulate(np.reshape(rows, (most, since.size)), axis=0))
 
 
+@checked
 def sums_of(law: Law, most: int, latest: float) -> Sums:
     """The laws of up to `most` tasks in a row, precise up to the time `latest`."""
     return Closed(law) if isinstance(law, ExactSums) else Lattice.of(law, most, latest)
 
 
+@checked
+def table_size(law: Law, most: int, latest: float) -> int:
+    """How many numbers the table of such sums would have; none where they have a closed form."""
+    return 0 if isinstance(law, ExactSums) or most <= 1 else most * _extent(law, most, latest)[1]
+
+
+def _extent(law: Law, most: int, latest: float) -> tuple[float, int]:
+    """The length of a lattice in seconds, and its number of cells."""
+    least, std = _quantile(law, NEVER), law.std()
+    body = (_quantile(law, 0.95) - _quantile(law, 0.05)) / 3.3  # this is std for a normal law
+    spread = min(std, body) if body > 0 else std
+    widest = most * (_quantile(law, 1 - NEVER) - least)  # nothing of the sums lies beyond
+    length = max(min(latest - least, widest), spread)
+    wanted, room = CELLS_PER_SPREAD * length / spread, max(MOST_CELLS // most, 2**12)
+    # A power of two: the transform of 2 * 47663 numbers takes ten times as long as that of 2 * 65536.
+    return length, 2 ** int(np.clip(math.ceil(math.log2(wanted)), 8, math.floor(math.log2(room))))
+
+
+@lru_cache(maxsize=4096)
 def _quantile(law: Law, q: float) -> float:
     """The largest t, to a bisection's precision, with P(T <= t) <= q."""
     low, high = 0.0, law.mean() + law.std()

@@ -62,7 +62,7 @@ def readable(read: Callable[[], Any]) -> Any:
     """What was sent, or `Unreadable`: a module that is not here, or memory that holds other data by now."""
     try:
         return read()
-    except Exception as error:
+    except BaseException as error:  # also SystemExit in a user's __setstate__: the thread that receives must go on
         return Unreadable(error)
 
 

@@ -11,6 +11,7 @@ from deadheat.errors import BadInput, DeadheatError, finite
 ROOT = Path("/sys/fs/cgroup")
 PERIOD, LEAST = 10_000, 1_000  # microseconds; the kernel takes no quota below a millisecond
 MOST = 1024  # cores
+PREFIX = "deadheat-"
 _numbers = count()
 
 
@@ -22,20 +23,22 @@ class NoQuotas(DeadheatError):
 
 
 class Quota:
-    """A control group whose processes get `share` of one core together."""
+    """A control group whose processes get `share` of one core together. Its name says which process owns it."""
 
     def __init__(self, share: float) -> None:
         period = max(PERIOD, round(LEAST / share))
         quota = round(share * period)
-        first_version = (ROOT / "cpu").is_dir()
-        self._group = (ROOT / "cpu" if first_version else ROOT) / f"deadheat-{os.getpid()}-{next(_numbers)}"
+        parent = _parent()
         try:
-            self._group.mkdir()
-            if first_version:
-                (self._group / "cpu.cfs_period_us").write_text(str(period))
-                (self._group / "cpu.cfs_quota_us").write_text(str(quota))
+            self.group = _made(parent)
+        except OSError as error:
+            raise NoQuotas(error.strerror or str(error)) from None
+        try:
+            if parent != ROOT:
+                (self.group / "cpu.cfs_period_us").write_text(str(period))
+                (self.group / "cpu.cfs_quota_us").write_text(str(quota))
             else:
-                (self._group / "cpu.max").write_text(f"{quota} {period}")
+                (self.group / "cpu.max").write_text(f"{quota} {period}")
         except OSError as error:
             self.remove()
             raise NoQuotas(error.strerror or str(error)) from None
@@ -43,14 +46,57 @@ class Quota:
     def take(self, pid: int) -> None:
         """Put a process, with its threads, into the group."""
         try:
-            (self._group / "cgroup.procs").write_text(str(pid))
+            (self.group / "cgroup.procs").write_text(str(pid))
+        except ProcessLookupError:
+            pass  # it died at once, which is noticed elsewhere
         except OSError as error:
             raise NoQuotas(error.strerror or str(error)) from None
 
     def remove(self) -> None:
         """Give the group back, once its processes have ended."""
         with suppress(OSError):
-            self._group.rmdir()
+            self.group.rmdir()
+
+
+def _parent() -> Path:
+    """The group in which ours are made: control groups of version 1 have a tree for each resource."""
+    return ROOT / "cpu" if (ROOT / "cpu").is_dir() else ROOT
+
+
+def _made(parent: Path) -> Path:
+    """A new group; names that a dead process of the same number has left are passed over."""
+    for number in _numbers:
+        group = parent / f"{PREFIX}{os.getpid()}-{number}"
+        with suppress(FileExistsError):
+            group.mkdir()
+            return group
+    raise AssertionError("numbers do not end")
+
+
+def leave_group(group: str) -> None:
+    """Move this process out of its group, and remove the group: for a worker whose master is gone."""
+    with suppress(OSError):
+        (Path(group).parent / "cgroup.procs").write_text(str(os.getpid()))
+        Path(group).rmdir()
+
+
+def sweep_groups() -> None:
+    """Remove groups whose owner is dead. The system keeps those that still have processes in them."""
+    for group in _parent().glob(f"{PREFIX}*-*"):
+        with suppress(ValueError, OSError):
+            owner = int(group.name.removeprefix(PREFIX).partition("-")[0])
+            if not _exists(owner):
+                group.rmdir()
+
+
+def _exists(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def shares(quotas: Sequence[float | None] | None, workers: int) -> list[float | None]:
@@ -72,7 +118,7 @@ def quota_groups(wanted: Mapping[int, float]) -> dict[int, Quota]:
     try:
         for worker, share in wanted.items():
             groups[worker] = Quota(share)
-    except NoQuotas:
+    except BaseException:
         for group in groups.values():
             group.remove()
         raise

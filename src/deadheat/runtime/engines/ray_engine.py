@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -24,9 +25,9 @@ import numpy as np
 from deadheat.errors import DeadheatError
 from deadheat.runtime.emulation import Emulation
 from deadheat.runtime.engines.codec import Encoded, by_value, decode, is_plain, readable
-from deadheat.runtime.engines.roster import RosterEngine
-from deadheat.runtime.worker_loop import TaskEvent, WorkerLoop
-from deadheat.scheduling import Event, Message, Ticket, describe_error, messages
+from deadheat.runtime.engines.roster import LOOK, EngineClosed, RosterEngine
+from deadheat.runtime.worker_loop import TaskEvent, WorkerLoop, reason
+from deadheat.scheduling import Event, Message, Ticket, messages
 
 INLINE = 2**14  # bytes up to which a state travels with the call: the object store costs a few milliseconds
 ROOM = 8  # more workers that may be added to a Ray that is started here
@@ -90,9 +91,9 @@ class RayWorker:
                 if isinstance(event, messages.Finished) and not is_plain(event.value):
                     try:
                         event = replace(event, value=Encoded(by_value(event.value), ()))
-                    except Exception as error:  # a generator, a lock: it cannot travel
-                        reason = f"the result cannot be sent: {describe_error(error)}"
-                        event = messages.Failed(event.worker, event.ticket, event.task, 0.0, reason)
+                    except BaseException as error:  # a generator, a lock: it cannot travel
+                        why = f"the result cannot be sent: {reason(error)}"
+                        event = messages.Failed(event.worker, event.ticket, event.task, 0.0, why)
                 self._events.put(event)
 
 
@@ -128,6 +129,7 @@ class RayEngine(RosterEngine[_Handle]):
         replace_dead: bool = True,
     ) -> None:
         self._ray = ray = _ray()
+        self._closed, self._lock = False, threading.RLock()
         if workers is not None:
             super().__init__(workers, replace_dead)  # checks them before Ray is started
         self._started_ray = not ray.is_initialized()
@@ -186,11 +188,22 @@ class RayEngine(RosterEngine[_Handle]):
 
     def wait(self, timeout: float | None) -> list[Event]:
         """Events of any worker, and of actors that come and go."""
+        end = inf if timeout is None else self.now() + timeout
+        while True:
+            with self._lock:
+                if self._closed:
+                    raise EngineClosed
+                self._start_due()
+                events = self._heard_within(max(min(end - self.now(), self._until_due(), LOOK), 0.0))
+            if events or self.now() >= end:
+                return events
+
+    def _heard_within(self, seconds: float) -> list[Event]:
         calls = {handle.call: worker for worker, handle in self.handles.items()}
         if not calls:
-            time.sleep(min(timeout, 0.05) if timeout is not None else 0.05)
+            time.sleep(seconds)
             return []
-        ready, _ = self._ray.wait(list(calls), num_returns=1, timeout=timeout, fetch_local=False)
+        ready, _ = self._ray.wait(list(calls), num_returns=1, timeout=seconds, fetch_local=False)
         return [event for call in ready for event in self._heard(calls[call])]
 
     def close(self) -> None:
@@ -198,15 +211,17 @@ class RayEngine(RosterEngine[_Handle]):
         if self._closed:
             return
         self._closed = True
-        for handle in self.handles.values():
-            with contextlib.suppress(Exception):  # it is gone already, or Ray is
-                self._ray.kill(handle.actor)
-        self.handles.clear()
-        self._programs.clear()
-        self._chunks.clear()
-        self._state = None
-        if self._started_ray:
-            self._ray.shutdown()
+        with self._lock:
+            for handle in self.handles.values():
+                with contextlib.suppress(Exception):  # it is gone already, or Ray is
+                    self._ray.kill(handle.actor)
+            self.handles.clear()
+            self._due.clear()
+            self._programs.clear()
+            self._chunks.clear()
+            self._state = None
+            if self._started_ray:
+                self._ray.shutdown()
 
     def kill(self, worker: int) -> None:
         """End a worker's process as the system would, where it is on this machine: for tests and demonstrations."""
@@ -235,14 +250,13 @@ class RayEngine(RosterEngine[_Handle]):
         handle = self.handles[worker]
         try:
             answer = self._ray.get(handle.call)
-        except self._ray.exceptions.RayError:
-            self._died(worker)
-            return [messages.Lost(worker, self.now())]
+        except self._ray.exceptions.RayError as error:
+            return [self._lose(worker, f"its actor is gone ({type(error).__name__})")]
         handle.call = handle.actor.events.remote()
         if handle.pid is None:
             handle.pid = answer
-            return [messages.Joined(worker, self.now())]
-        return [self._received(self._completed(event)) for event in answer]
+            return [self._join(worker)]
+        return [self._completed(event) for event in answer]
 
     def _completed(self, event: TaskEvent) -> TaskEvent:
         """The event with our clock's time and its value decoded."""

@@ -1,49 +1,74 @@
 """Shared memory between the processes of one machine: large arrays are written once and read without a copy.
 
-An arena belongs to one writer and is filled anew when its owner says so: what was in it is void then.
+An arena belongs to one writer and is filled anew when its owner says so: what was in it is void then. Segments are
+files in the engine's folders, mapped into memory. What is written was reserved before: a full /dev/shm is an error that
+can be handled, where a plain shared mapping would end the process by SIGBUS.
 """
 
+import mmap
 import os
 from contextlib import suppress
-from multiprocessing.shared_memory import SharedMemory
+from itertools import count
 from typing import Any
 
 import numpy as np
 
 from deadheat.runtime.engines.codec import Encoded, decode, encode
+from deadheat.runtime.engines.memory_folders import MemoryFolders
 
 SMALL = 2048  # bytes up to which an object goes through the pipe
 ALIGNED = 64
+LEAST = 1 << 20  # bytes of a segment; only what is used of it takes memory
+STEP = 1 << 16  # bytes that are reserved at a time
+_numbers = count()
 
-Place = tuple[str, tuple[tuple[int, int], ...]]  # the segment's name, and where each buffer lies in it
+Place = tuple[str, tuple[tuple[int, int], ...]]  # the segment's path, and where each buffer lies in it
 Packed = tuple[str, Any, Any]  # "array", type, bytes; "object", pickle, buffers; "shared", place
 
 
-class Segment(SharedMemory):
-    """Shared memory that does not complain when it goes while an array still looks into it.
+class NoRoom(Exception):
+    """Neither in memory nor on disk there is room for a segment."""
 
-    Its descriptor is closed at once: the mapping does not need it, and goes with the last array.
-    """
 
-    def __init__(self, name: str | None = None, create: bool = False, size: int = 0) -> None:
-        super().__init__(name, create, size)
-        if self._fd >= 0:  # type: ignore[has-type]
-            os.close(self._fd)  # type: ignore[has-type]
-            self._fd = -1
+class Segment:
+    """A file of this process that is mapped into memory. size: what it can hold; its memory is taken bit by bit."""
 
-    def __del__(self) -> None:
-        with suppress(BufferError, OSError):
-            self.close()
+    def __init__(self, folder: str, size: int) -> None:
+        self.path, self.size, self._reserved = os.path.join(folder, f"{os.getpid()}-{next(_numbers)}"), size, 0
+        self._descriptor = os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
+        try:
+            os.truncate(self._descriptor, size)
+            self.mapping = mmap.mmap(self._descriptor, size)
+        except BaseException:
+            self.drop()
+            raise
 
-    def bytes(self) -> memoryview:
-        assert self.buf is not None
-        return self.buf
+    def reserve(self, end: int) -> None:
+        """Take the memory for everything up to `end`; raises OSError where there is not enough."""
+        if end > self._reserved:
+            end = min(-(-end // STEP) * STEP, self.size)
+            if hasattr(os, "posix_fallocate"):
+                os.posix_fallocate(self._descriptor, self._reserved, end - self._reserved)
+            else:  # macOS
+                os.pwrite(self._descriptor, bytes(end - self._reserved), self._reserved)
+            self._reserved = end
+
+    def unlink(self) -> None:
+        """Take the name away, from any thread: the memory goes when the last process lets go of it."""
+        with suppress(OSError):
+            os.unlink(self.path)
+
+    def drop(self) -> None:
+        """Give it up; who looks into it keeps the memory until the last array is gone."""
+        self.unlink()
+        os.close(self._descriptor)
 
 
 class Arena:
     """Shared memory of one writer, which grows as needed."""
 
-    def __init__(self) -> None:
+    def __init__(self, folders: MemoryFolders) -> None:
+        self._folders = folders
         self._segment: Segment | None = None
         self._full: list[Segment] = []
         self._used = 0
@@ -51,35 +76,46 @@ class Arena:
     def clear(self) -> None:
         """Begin at the front again: readers are done with what was there."""
         self._used = 0
-        for segment in self._full:
-            _drop(segment)
-        self._full.clear()
+        while self._full:
+            self._full.pop().drop()
 
     def write(self, buffers: list[memoryview]) -> Place:
+        """Lay the buffers into shared memory; raises NoRoom where there is none left."""
         needed = sum(b.nbytes + ALIGNED for b in buffers)
-        if self._segment is None or self._used + needed > self._segment.size:
-            if self._segment is not None:
-                self._full.append(self._segment)
-            size = max(needed, 2 * (self._segment.size if self._segment else 0), 1 << 20)
-            self._segment, self._used = Segment(create=True, size=size), 0
+        segment = self._with_room(needed)
         places = []
         for buffer in buffers:
             start = -(-self._used // ALIGNED) * ALIGNED
-            self._segment.bytes()[start : start + buffer.nbytes] = buffer
+            segment.mapping[start : start + buffer.nbytes] = buffer
             places.append((start, buffer.nbytes))
             self._used = start + buffer.nbytes
-        return self._segment.name, tuple(places)
+        return segment.path, tuple(places)
 
-    def unlink(self) -> None:
-        """Take the names away, from any thread: the memory goes when the last process lets go of it."""
-        for segment in filter(None, (*self._full, self._segment)):
-            with suppress(FileNotFoundError):
-                segment.unlink()
+    def _with_room(self, needed: int) -> Segment:
+        """The segment in use if it takes so many bytes more, or a new one in the first folder that has room."""
+        if self._segment is not None and self._used + needed <= self._segment.size:
+            with suppress(OSError):
+                self._segment.reserve(self._used + needed)
+                return self._segment
+        size = max(needed, 2 * (self._segment.size if self._segment else 0), LEAST)
+        for folder in self._folders.paths:
+            with suppress(OSError):
+                segment = Segment(folder, size)
+                try:
+                    segment.reserve(needed)
+                except OSError:
+                    segment.drop()
+                    raise
+                if self._segment is not None:
+                    self._full.append(self._segment)
+                self._segment, self._used = segment, 0
+                return segment
+        raise NoRoom
 
     def close(self) -> None:
         self.clear()
         if self._segment is not None:
-            _drop(self._segment)
+            self._segment.drop()
             self._segment = None
 
 
@@ -87,30 +123,31 @@ class ArenaReader:
     """Looks into arenas of other processes."""
 
     def __init__(self) -> None:
-        self._segments: dict[str, Segment] = {}
+        self._mappings: dict[str, mmap.mmap] = {}
 
     def read(self, place: Place) -> list[memoryview]:
-        name, places = place
-        if name not in self._segments:
-            self._segments[name] = Segment(name)
-        buffer = self._segments[name].bytes()
-        return [buffer[start : start + size].toreadonly() for start, size in places]
+        path, places = place
+        if path not in self._mappings:
+            self._mappings = {old: mapping for old, mapping in self._mappings.items() if os.path.exists(old)}
+            with open(path, "rb") as file:
+                self._mappings[path] = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        view = memoryview(self._mappings[path])
+        return [view[start : start + size] for start, size in places]
 
-    def close(self, unlink: bool = False) -> None:
-        """Let go of all; unlink: their writers are gone, so the memory must be released from here."""
-        for segment in self._segments.values():
-            _drop(segment, unlink)
-        self._segments.clear()
+    def close(self) -> None:
+        """Let go of all; memory that an array looks into goes with the array."""
+        self._mappings.clear()
 
 
 def pack(value: Any, arena: Arena) -> Packed:
-    """An object ready for the pipe; what is large lies in the arena."""
+    """An object ready for the pipe; what is large lies in the arena, if there is room."""
     if type(value) is np.ndarray and value.nbytes <= SMALL and value.dtype.isbuiltin == 1 and not value.dtype.hasobject:
         return "array", (value.dtype.str, value.shape), value.tobytes()  # three times faster than pickle
     encoded = encode(value)
-    if encoded.size <= SMALL:
-        return "object", encoded.head, [bytes(buffer) for buffer in encoded.buffers]
-    return "shared", arena.write([memoryview(encoded.head), *encoded.buffers]), None
+    if encoded.size > SMALL:
+        with suppress(NoRoom):
+            return "shared", arena.write([memoryview(encoded.head), *encoded.buffers]), None
+    return "object", encoded.head, [bytes(buffer) for buffer in encoded.buffers]
 
 
 def unpack(packed: Packed, reader: ArenaReader) -> Any:
@@ -122,11 +159,3 @@ def unpack(packed: Packed, reader: ArenaReader) -> Any:
         return decode(Encoded(first, second))
     head, *buffers = reader.read(first)
     return decode(Encoded(head, buffers))
-
-
-def _drop(segment: Segment, unlink: bool = True) -> None:
-    with suppress(FileNotFoundError):
-        if unlink:
-            segment.unlink()
-    with suppress(BufferError):  # an array still looks into it: it goes with the array
-        segment.close()

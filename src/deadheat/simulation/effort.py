@@ -1,0 +1,59 @@
+"""How long simulated runs take, roughly, so that what would take hours or all the memory is refused beforehand."""
+
+from collections.abc import Iterable
+
+from deadheat.errors import BadInput
+from deadheat.model import Split, Stream
+from deadheat.scheduling import Schedule, Static
+
+# Seconds, by bench_simulate and bench_schedules: of an iteration from the exact law; of a task that is drawn and put in
+# order; of an iteration that is followed because the one before leaves work behind; of a task, and for each worker,
+# under schedules that give out tasks on the way, with a fast path and without; of the search for a task to copy.
+FROM_LAW, DRAWN, FOLLOWED = 3e-8, 3e-8, 3e-5
+LOCKSTEP, LOCKSTEP_WORKER = 5e-7, 2e-8
+EVENT, EVENT_WORKER = 3e-5, 4e-7
+COPY = 1e-8
+
+LONGEST_RUN, LONGEST = 20.0, 10.0  # seconds of one run; of all, where their number is left to us
+MOST_RUNS = 400
+MOST_AT_ONCE = 2**27  # task times of one job, which are drawn together: a gigabyte
+MOST_JOBS = 2 * 10**7  # whose times are kept: a gigabyte
+REMEDY = "simulate fewer jobs or iterations, or see the forecast of `deadheat plan`"
+
+
+def seconds_of_run(
+    split: Split, stream: Stream, jobs: int, schedule: Schedule, by_tasks: bool, followed: bool
+) -> float:
+    """Roughly. by_tasks: tasks are drawn, since the exact law does not tell all. followed: purged between tasks."""
+    tasks, workers = split.spec.total, split.active
+    if type(schedule) is Static:
+        each = tasks * DRAWN + FOLLOWED * followed if by_tasks or followed else FROM_LAW
+    elif type(schedule).lengths is Schedule.lengths:
+        each = tasks * (EVENT + EVENT_WORKER * workers)
+    else:
+        copies = COPY * workers**2 if schedule.uses_split else 0.0
+        each = tasks * (LOCKSTEP + LOCKSTEP_WORKER * workers + copies)
+    return float(jobs) * stream.iterations * each
+
+
+def must_be_short(split: Split, stream: Stream, jobs: int, seconds: float, by_tasks: bool) -> None:
+    """Refuse a run that would take very long, or very much memory."""
+    if jobs > MOST_JOBS:
+        raise BadInput("jobs", jobs, f"more than {MOST_JOBS:g} in a run", REMEDY)
+    at_once = stream.iterations * (split.spec.total if by_tasks else 1)
+    if at_once > MOST_AT_ONCE:
+        problem = f"a job of {at_once:.2g} {'tasks' if by_tasks else 'iterations'} is too long to simulate"
+        raise BadInput("iterations", stream.iterations, problem, REMEDY)
+    if seconds > LONGEST_RUN:
+        raise BadInput(
+            "jobs", jobs, f"a run of {float(jobs) * stream.iterations:.2g} iterations takes too long", REMEDY
+        )
+
+
+def most_runs(seconds: Iterable[float], jobs: int) -> int:
+    """How many times runs of so many seconds can be repeated; refused where that is not even twice."""
+    total = sum(seconds)
+    if 2 * total > LONGEST:
+        problem = f"a run takes some {total:.0f} s, and an interval needs many"
+        raise BadInput("jobs", jobs, problem, "simulate fewer jobs, or say how many runs (replications)")
+    return int(min(LONGEST / total, MOST_RUNS)) if total > 0 else MOST_RUNS

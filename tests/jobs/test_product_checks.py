@@ -1,0 +1,88 @@
+"""Products verify their own results: a wrong number is seen without redundancy, rounding is not taken for one."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import deadheat as dh
+from deadheat.coding import Code
+from deadheat.jobs.block_operations import BlockOperation, TimesEachOther, TimesVector, Transformed, Witnesses
+from deadheat.runtime import in_series
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "runtime"))
+from flipped_bits import LIAR, flipping_run
+
+RNG = np.random.default_rng(0)
+DENSE, WIDE = RNG.normal(size=(50, 300)), RNG.normal(size=(300, 20))
+SPARSE, SPARSE_WIDE = (sp.random_array(shape, density=0.1, rng=RNG, format="csr") for shape in ((50, 300), (300, 20)))
+SIGNAL = RNG.normal(size=64) + 1j * RNG.normal(size=64)
+CASES: dict[str, tuple[BlockOperation, Any, Any]] = {
+    "dense": (TimesVector(), (DENSE,), WIDE[:, 0]),
+    "several vectors": (TimesVector(), (DENSE,), WIDE),
+    "sparse": (TimesVector(), (SPARSE,), WIDE[:, 0]),
+    "complex": (TimesVector(), (DENSE * (1 + 2j),), WIDE[:, 0] * 1j),
+    "single precision": (TimesVector(), (DENSE.astype(np.float32),), WIDE[:, 0].astype(np.float32)),
+    "two matrices": (TimesEachOther(), (DENSE, WIDE), None),
+    "two sparse matrices": (TimesEachOther(), (SPARSE, SPARSE_WIDE), None),
+    "transform": (Transformed(), (SIGNAL,), None),
+}
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_right_results_pass_and_wrong_ones_do_not(case: tuple[BlockOperation, Any, Any]) -> None:
+    operate, blocks, state = case
+    witnesses, right = Witnesses(operate), operate(blocks, state)
+    assert witnesses.agree(0, blocks, state, right)
+    for wrong in (2.0, -1.0, 0.0, 1e30, np.inf, np.nan):
+        changed = right.copy()
+        place = int(np.argmax(np.abs(right)))
+        changed.flat[place] *= wrong
+        assert not witnesses.agree(0, blocks, state, changed), wrong
+    assert not witnesses.agree(0, blocks, state, right[:-1])
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_no_false_alarm_in_many_products(dtype: type) -> None:
+    """Matrices of all shapes and sizes, also with rows that nearly cancel."""
+    rng = np.random.default_rng(1)
+    for number in range(3000):
+        rows, columns = rng.integers(1, 80, 2)
+        matrix = (10.0 ** rng.uniform(-8, 8) * rng.normal(size=(rows, columns))).astype(dtype)
+        vector = (10.0 ** rng.uniform(-8, 8) * rng.normal(size=columns)).astype(dtype)
+        if number % 3 == 0:
+            matrix[:, -1] = -(matrix[:, :-1] @ vector[:-1]) / vector[-1]
+        assert Witnesses(TimesVector()).agree(0, (matrix,), vector, matrix @ vector)
+
+
+def solver() -> Any:
+    rng = np.random.default_rng(0)
+    factor = rng.normal(size=(120, 120))
+    return dh.jobs.conjugate_gradients(factor @ factor.T / 120 + np.eye(120), rng.normal(size=120))
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("code", [None, dh.codes.mds(10, 12), dh.codes.lt(10, 20)], ids=["uncoded", "mds", "lt"])
+def test_a_solver_with_a_worker_that_flips_bits_is_right_without_beginning_anew(code: Code | None, seed: int) -> None:
+    job = solver()
+    done, flips = flipping_run(job, code, seed, every=10.0)
+    assert flips
+    assert np.abs(done.state.x - in_series(job).x).max() < 1e-8
+    assert done.driver.master.banned <= {LIAR}
+    assert not done.driver.remarks  # everything was verified before it was used
+
+
+def test_products_and_transforms_are_verified_too() -> None:
+    left, right = RNG.normal(size=(60, 40)), RNG.normal(size=(40, 50))
+    done, flips = flipping_run(dh.jobs.ProductJob(left, right), dh.codes.polynomial(3, 3, 12), 0, every=1.0)
+    assert flips
+    assert np.abs(done.state - left @ right).max() < 1e-8
+    assert done.driver.master.banned == {LIAR}
+    signal = RNG.normal(size=64)
+    done, flips = flipping_run(dh.jobs.TransformJob(signal), dh.codes.fft(8, 12), 0, every=1.0)
+    assert np.abs(done.state - np.fft.fft(signal)).max() < 1e-9
