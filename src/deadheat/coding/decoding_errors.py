@@ -5,14 +5,7 @@ from collections.abc import Collection
 from deadheat.errors import DeadheatError
 
 
-class _Decoding(DeadheatError):
-    """An error whose attributes are its arguments, in their order: so it is sent to other processes."""
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return type(self), tuple(value for name, value in vars(self).items() if name != "__notes__")
-
-
-class Undecodable(_Decoding):
+class Undecodable(DeadheatError):
     """The results at hand do not determine the iteration.
 
     done: those that are in. critical: how many suffice. rejected: those that were not finite.
@@ -27,7 +20,7 @@ class Undecodable(_Decoding):
         self.family, self.done, self.critical, self.rejected = family, tuple(done), critical, tuple(rejected)
 
 
-class IllConditioned(_Decoding):
+class IllConditioned(DeadheatError):
     """The results determine the iteration, but rounding errors would grow too much when they are combined.
 
     gain: by how much they grow. limit: by how much they may, for the precision of the results.
@@ -39,7 +32,7 @@ class IllConditioned(_Decoding):
         self.family, self.done, self.gain, self.limit, self.remedy = family, tuple(done), gain, limit, remedy
 
 
-class Overflowed(_Decoding):
+class Overflowed(DeadheatError):
     """The results are finite, and their combination is not."""
 
     def __init__(self, family: str) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from deadheat.coding import ShortBlock
 from deadheat.model import AnyArray
 
 SAFETY = 4.0  # times what rounding does to a product of that length: no false alarm in bench_checks
@@ -23,7 +24,7 @@ class BlockOperation(ABC):
 
     def witness(self, blocks: Any, random: AnyArray) -> AnyArray:
         """What is kept of the first block: the random vector times it."""
-        return np.asarray(blocks[0].T @ random).ravel()
+        return np.asarray(_matrix(blocks[0]).T @ random).ravel()
 
     @abstractmethod
     def factor(self, blocks: Any, state: Any) -> Any:
@@ -37,7 +38,7 @@ class TimesVector(BlockOperation):
         return np.asarray(blocks[0] @ state)
 
     def factor(self, blocks: Any, state: Any) -> Any:
-        return state
+        return state[blocks[0].columns] if isinstance(blocks[0], ShortBlock) else state
 
 
 class TimesEachOther(BlockOperation):
@@ -78,7 +79,7 @@ class Witnesses:
             rng = np.random.default_rng(task)
             random = rng.uniform(0.5, 1.5, rows) * rng.choice([-1.0, 1.0], rows)  # no entry is small, and hides a row
             witness = self._operation.witness(blocks, random)
-            self._kept[task] = random, witness, max(size_of(blocks[0]), size_of(witness))
+            self._kept[task] = random, witness, max(size_of(_matrix(blocks[0])), size_of(witness))
         random, witness, size = self._kept[task]
         if random.size != rows:
             return False
@@ -88,6 +89,11 @@ class Witnesses:
             gap = np.abs(random @ result - expected).max(initial=0.0)
         rounding = float(np.finfo(result.dtype).eps) * (8 + np.sqrt(witness.size)) if result.dtype.kind in "fc" else 0.0
         return bool(gap <= SAFETY * rounding * size * size_of(factor))
+
+
+def _matrix(block: Any) -> Any:
+    """The matrix of a block; of a short one, those columns that are not zero."""
+    return block.block if isinstance(block, ShortBlock) else block
 
 
 def size_of(matrix: Any) -> float:

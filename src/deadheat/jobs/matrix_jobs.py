@@ -64,7 +64,6 @@ class CodedProgram(NumericProgram):
         dtype = self._data if self._state is None else np.result_type(self._data, np.asarray(self._state))
         return Mixture(value, dtype, value.shape)
 
-
     def verify(self, task: int, value: Any, state: Any) -> bool:
         """Freivalds' check."""
         return self._witnesses.agree(task, self.chunks[task], state, self.numbers_of(value))

@@ -144,6 +144,11 @@ class Tasks:
     def names(self) -> list[str]:
         return self._cluster.names
 
+    @property
+    def unit_laws(self) -> list[Law]:
+        """The law of one unit of work of each worker: of the same family, and known to the cluster already."""
+        return self._cluster.laws
+
     @cached_property
     def laws(self) -> list[Law]:
         """The law of the work of one task of each worker."""

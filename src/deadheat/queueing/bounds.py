@@ -41,7 +41,7 @@ def fluid_bound(tasks: Tasks, critical: int) -> float:
     """
     require_tasks(tasks)
     light = tasks.std <= (1 + 1e-9) * tasks.mean
-    if not (light.all() and all(isinstance(law, NEW_BETTER_THAN_USED) for law in tasks.laws)):
+    if not (light.all() and all(isinstance(law, NEW_BETTER_THAN_USED) for law in tasks.unit_laws)):
         return 0.0
     return float(tasks.comm.min() + critical / (1 / tasks.pace).sum())
 

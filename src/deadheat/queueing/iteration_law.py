@@ -192,7 +192,7 @@ class IterationLaw:
         return tables
 
     def _must_be_short(self, convolved: int) -> None:
-        """Refuse what would take minutes and gigabytes. convolved: numbers in the tables of sums without a closed form."""
+        """Refuse what would take minutes and gigabytes. convolved: numbers in the tables of sums by convolution."""
         workers, most = len(self._loads), int(self._loads.sum())
         seconds = seconds_of_law(workers, most if self.purge else 0, self.critical) + 1e-7 * convolved
         if seconds > LONGEST:
@@ -231,20 +231,25 @@ class IterationLaw:
 
     def _counts(self, t: Array, tables: Sequence[laws.Sums]) -> list[Array]:
         """Each worker's table of counts, without those that nobody can have reached by the latest of t."""
-        latest, caps = int(np.argmax(t)), self._caps(float(t.max()))
-        counts = []
-        for p, cap in enumerate(caps):
-            since, most = np.maximum(t - self._comm[p], 0.0), int(cap) - self._shared_chunks
-            if most <= 0:  # not even the shared chunks can be done by then
-                counts.append(counting.counts(np.zeros((1, t.size))))
-                continue
-            rows = sum(
-                chance * laws.results_by(tables[p], most, since, self._shared_chunks, self._seconds_per_task, slow)
-                for chance, slow in self._states
-            )
-            done = np.where(t >= self._comm[p], rows, 0.0)
-            counts.append(counting.counts(done[: max(np.count_nonzero(done[:, latest] > NEVER), 1)]))
-        return counts
+        caps = self._caps(float(t.max())) - self._shared_chunks
+        known: dict[tuple[int, float, int], Array] = {}  # equal workers share their table
+        kinds = [(id(tables[p]), float(self._comm[p]), int(cap)) for p, cap in enumerate(caps)]
+        for p, kind in enumerate(kinds):
+            if kind not in known:
+                known[kind] = self._count(t, tables[p], *kind[1:])
+        return [known[kind] for kind in kinds]
+
+    def _count(self, t: Array, table: laws.Sums, comm: float, most: int) -> Array:
+        """The table of counts of a worker; most: the results that it can have brought."""
+        if most <= 0:  # not even the shared chunks can be done by then
+            return counting.counts(np.zeros((1, t.size)))
+        since = np.maximum(t - comm, 0.0)
+        rows = sum(
+            chance * laws.results_by(table, most, since, self._shared_chunks, self._seconds_per_task, slow)
+            for chance, slow in self._states
+        )
+        done = np.where(t >= comm, rows, 0.0)
+        return counting.counts(done[: max(np.count_nonzero(done[:, int(np.argmax(t))] > NEVER), 1)])
 
     def _occupied(self, t: Array) -> Array:
         """Rows of P(worker p is not done and the iteration is not over at t), one for each busy worker."""

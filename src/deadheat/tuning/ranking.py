@@ -14,8 +14,8 @@ class Ranking(Sequence[Choice]):
 
     pruned: how many candidates a bound had ruled out. refused: how many that would have won cannot be trusted with
     double precision. unjudged: how many were left out because judging all on so large a cluster would take minutes.
-    break_even: how many times the plain work a code may do before even workers that are never without
-    a task take longer than the best uncoded choice; NaN where theory does not know, infinite where that is never so. It is looked for where no code is the best choice.
+    break_even: how many times the plain work a code may do before even workers that are never without a task take
+    longer than the best uncoded choice; NaN where theory does not know or a code wins, infinite where it never does.
     """
 
     choices: tuple[Choice, ...]

@@ -34,41 +34,30 @@ def tune(
     if not tried:
         raise BadInput("search", search, "no code of these families has these sizes", "allow more families or sizes")
     judge = Judge(with_state_transfer(cluster, workload), stream, gamma, condition, seeds(seed)[0])
-    affordable = _affordable(judge, tried)
-    judged = _judge_all(judge, affordable, progress)
+    judged, unjudged = _judge_all(judge, tried, progress)
     ranked, refused = _without_refused(judged, search)
-    best, even = ranked[0], math.nan
-    if not best.coded:
-        even = judge.break_even(workload, search.critical, best.iteration_mean)
-    return Ranking(
-        tuple(ranked), len(affordable) - len(judged), refused, even, unjudged=len(tried) - len(affordable)
-    )  # fmt: skip
+    best = ranked[0]
+    even = math.nan if best.coded else judge.break_even(workload, search.critical, best.iteration_mean)
+    return Ranking(tuple(ranked), len(tried) - len(judged) - unjudged, refused, even, unjudged)
 
 
-def _affordable(judge: Judge, tried: list[Candidate]) -> list[Candidate]:
-    """All of them, or where these would take too long some: the promising more densely, and one of every family."""
-    ordered = sorted(tried, key=judge.least_delay)
-    costs = np.array([judge.seconds(candidate) for candidate in ordered])
-    number = len(ordered)
-    places = np.arange(number)
-    while costs[places].sum() > LONGEST and number > 1:
-        number = number * 3 // 4
-        places = np.unique((np.linspace(0.0, 1.0, number) ** 2 * (len(ordered) - 1)).astype(int))
-    if places.size == len(ordered):
-        return tried
-    cheapest = {ordered[place].shape.family: place for place in np.argsort(-costs, kind="stable").tolist()}
-    return [ordered[place] for place in sorted({*places.tolist(), *cheapest.values()})]
+def _judge_all(judge: Judge, tried: list[Candidate], progress: Progress | None) -> tuple[list[Choice], int]:
+    """The exact ones first, all but the hopeless; then what is expensive to judge, while a bound leaves it a chance.
 
-
-def _judge_all(judge: Judge, tried: list[Candidate], progress: Progress | None) -> list[Choice]:
-    """The exact ones first, all but the hopeless; then what is expensive to judge, while a bound leaves it a chance."""
+    Also how many were not judged because the time was up; of every family at least one is.
+    """
     bounds = {candidate: judge.least_delay(candidate) for candidate in tried}
+    ordered = sorted(tried, key=lambda candidate: bounds[candidate])
+    expensive = [c for c in ordered if c.policy == "fastest" or not judge.is_exact(c)]
+    cheap = [c for c in ordered if c.policy != "fastest" and judge.is_exact(c)]
+    chosen = _affordable(judge, cheap)
     judged: list[Choice] = []
-    best = math.inf
+    best, seconds, unjudged = math.inf, 0.0, len(cheap) - len(chosen)
     unfit: BadInput | None = None
 
     def look(candidate: Candidate) -> None:
-        nonlocal best, unfit
+        nonlocal best, seconds, unfit
+        seconds += judge.seconds(candidate)
         try:
             judged.append(judge.judge(candidate, best))
         except BadInput as error:
@@ -80,20 +69,28 @@ def _judge_all(judge: Judge, tried: list[Candidate], progress: Progress | None) 
         if progress is not None:
             progress(len(judged), len(tried), best)
 
-    expensive = []
-    for candidate in sorted(tried, key=lambda candidate: bounds[candidate]):
-        if candidate.policy == "fastest" or not judge.is_exact(candidate):
-            expensive.append(candidate)
-        elif bounds[candidate] <= HOPELESS * best:
+    for candidate in chosen:
+        if bounds[candidate] <= HOPELESS * best:
             look(candidate)
     shown = {choice.family for choice in judged}
     for candidate in expensive:
-        if bounds[candidate] < best or candidate.shape.family not in shown:
+        if candidate.shape.family not in shown or (bounds[candidate] < best and seconds < LONGEST):
             look(candidate)
             shown.add(candidate.shape.family)
+        elif bounds[candidate] < best:
+            unjudged += 1
     if unfit is not None and not judged:
         raise unfit
-    return judged
+    return judged, unjudged
+
+
+def _affordable(judge: Judge, ordered: list[Candidate]) -> list[Candidate]:
+    """All of them, or where these would take too long some: the promising ones, and ever fewer of the others."""
+    costs = np.array([judge.seconds(candidate) for candidate in ordered])
+    places = np.arange(len(ordered))
+    while costs[places].sum() > LONGEST / 3 and places.size > 1:
+        places = np.unique((np.linspace(0.0, 1.0, places.size * 3 // 4) ** 2 * (len(ordered) - 1)).astype(int))
+    return [ordered[place] for place in places]
 
 
 def _without_refused(judged: list[Choice], search: Search) -> tuple[list[Choice], int]:
