@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: run test check bench docs clean
+.PHONY: run test check bench fuzz soak docs clean
 .DEFAULT_GOAL := run
 
 run: .venv/ready
@@ -21,6 +21,18 @@ check: .venv/ready-dev
 
 bench: .venv/ready-dev
 	@$(BIN)/python -m benchmarks
+
+# Mutated scenario files and options through the commands: make fuzz COUNT=200 SEED=7
+COUNT ?= 2000
+SEED ?= 1
+fuzz: .venv/ready-dev
+	@$(BIN)/python tests/fuzz/fuzz.py --count $(COUNT) --seed $(SEED)
+
+# Workers that are killed, stopped and continued at random, and workers that compute wrongly: make soak SECONDS=60
+SECONDS ?= 180
+soak: .venv/ready-dev
+	@$(BIN)/python tests/soak/random_signals.py --seconds $(SECONDS) --seed $(SEED)
+	@$(BIN)/python tests/soak/wrong_results.py
 
 docs: .venv/ready-docs
 	@echo "docs: drawing the gallery"

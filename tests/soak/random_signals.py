@@ -13,6 +13,7 @@ import os
 import random
 import signal
 import sys
+import tempfile
 import threading
 import time
 from collections import Counter
@@ -73,15 +74,16 @@ class Storm:
                         self.sent[how.name] += 1
 
 
-def left_behind() -> list[str]:
-    """Children of this process, and files of ours in shared memory."""
-    children = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
-    return [*children, *(path.name for path in Path("/dev/shm").glob("deadheat-*"))]
+def left_behind(folder: str) -> list[str]:
+    """Children of this process, and what is in its folder of shared memory."""
+    return [*Path(f"/proc/self/task/{os.getpid()}/children").read_text().split(), *os.listdir(folder)]
 
 
 def storm(seconds: float, seed: int, rate: float = 1.0) -> tuple[Counter[str], Counter[str]]:
     """What came of the jobs, and which signals were sent. Raises AssertionError for a wrong answer or a hang."""
-    before, until, outcomes = left_behind(), time.monotonic() + seconds, Counter[str]()
+    folder = tempfile.mkdtemp(prefix="soak-", dir="/dev/shm")
+    os.environ["DEADHEAT_SHM"] = folder  # others may run at the same time
+    before, until, outcomes = left_behind(folder), time.monotonic() + seconds, Counter[str]()
 
     def stream() -> Iterator[Job]:
         number = 0
@@ -117,8 +119,10 @@ def storm(seconds: float, seed: int, rate: float = 1.0) -> tuple[Counter[str], C
     finally:
         engine.close()
         alarm.set()
-    left = sorted(set(left_behind()) - set(before))
+        del os.environ["DEADHEAT_SHM"]
+    left = sorted(set(left_behind(folder)) - set(before))
     assert not left, f"left behind: {left}"
+    os.rmdir(folder)
     return outcomes, blown.sent
 
 

@@ -41,13 +41,14 @@ def print_json(content: dict[str, Any]) -> None:
     print(to_json({"version": __version__} | content))
 
 
-def percentage(option: str, text: str) -> float:
-    """1% or 0.01 as a number."""
+def percentage(option: str, text: str, least: float | None = None) -> float:
+    """1% or 0.01 as a number, above 0 or at least so much."""
     try:
         number = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
     except ValueError:
-        raise BadInput(option, text, "not a part of the mean", "write 1% or 0.01") from None
-    return finite(option, number, "write 1% or 0.01", above=0.0)
+        raise BadInput(option, text, "not a part", "write 1% or 0.01") from None
+    limits = {"above": 0.0} if least is None else {"least": least}
+    return finite(option, number, "write 1% or 0.01", **limits)
 
 
 def must_be_one_of(names: Iterable[str], option: str, name: str, what: str) -> None:

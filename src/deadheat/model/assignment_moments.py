@@ -5,6 +5,7 @@ Where neighbouring tasks share chunks, a worker first computes these: the work o
 
 import numpy as np
 
+from deadheat.errors import BadInput
 from deadheat.model.arrays import Array, ArrayLike
 from deadheat.model.cluster import Tasks, require_tasks
 
@@ -16,7 +17,10 @@ def assignment_moments(tasks: Tasks, loads: ArrayLike) -> tuple[Array, Array]:
     paper's c^2 I + 2 kappa c m + kappa (s^2 + m^2) + kappa (kappa - 1) m^2.
     """
     require_tasks(tasks)
-    kappa = np.asarray(loads, float)
+    try:
+        kappa = np.broadcast_to(np.asarray(loads, float), len(tasks))
+    except (TypeError, ValueError):
+        raise BadInput("loads", loads, "not numbers, one for each worker", "give one load per worker") from None
     busy = kappa > 0
     first = np.where(busy, tasks.ready, 0.0) + kappa * tasks.pace
     spread = np.where(busy, kappa + tasks.shared_chunks, 0.0) * tasks.std**2

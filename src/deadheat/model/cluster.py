@@ -14,7 +14,7 @@ from deadheat.model.checked import checked
 from deadheat.model.code_spec import CodeSpec
 from deadheat.model.laws import Law
 from deadheat.model.quantity import LEAST, MOST, name
-from deadheat.model.worker import Worker
+from deadheat.model.worker import MOST_SPREAD, Worker, task_law
 
 
 class Cluster(Sequence[Worker]):
@@ -38,8 +38,15 @@ class Cluster(Sequence[Worker]):
         given = {"mean": mean, "std": std, "comm": comm, "capacity": capacity}
         size = _column("mean", mean, 0).size
         means, stds, comms, room = (_column(field, values, size) for field, values in given.items())
-        times = (means >= LEAST) & (means <= MOST) & (stds >= 0) & (stds <= means) & (comms >= 0) & (comms <= MOST)
-        for p in np.flatnonzero(~(times & (room >= 0))):  # Worker says what is wrong with it, if anything is
+        times = (
+            (means >= LEAST)
+            & (means <= MOST)
+            & (stds >= 0)
+            & (stds <= MOST_SPREAD * means)
+            & (comms >= 0)
+            & (comms <= MOST)
+        )
+        for p in np.flatnonzero(~(times & (room >= 0))).tolist():  # Worker says what is wrong with it, if anything is
             Worker(float(means[p]), float(stds[p]), float(comms[p]), capacity=float(room[p]))
         if names is not None:
             if isinstance(names, str) or not isinstance(names, Iterable) or len(list(names)) != size:
@@ -100,13 +107,14 @@ class Cluster(Sequence[Worker]):
 
     def laws_of(self, work: float) -> list[Law]:
         """The law of a task of that much work, of each worker; equal workers share one."""
-        columns = zip(self.mean.tolist(), self.std.tolist(), cycle(self._laws), strict=False)
         known: dict[Any, Law] = {}
-        kinds = [(mean, std, law if isinstance(law, str) else id(law)) for mean, std, law in columns]
-        for place, kind in enumerate(kinds):
+        laws = []
+        for mean, std, law in zip(self.mean.tolist(), self.std.tolist(), cycle(self._laws), strict=False):
+            kind = mean, std, law if isinstance(law, str) else id(law)
             if kind not in known:
-                known[kind] = self[place].task_law(work)
-        return [known[kind] for kind in kinds]
+                known[kind] = task_law(law, mean, std, work)
+            laws.append(known[kind])
+        return laws
 
     def tasks(self, spec: CodeSpec) -> "Tasks":
         return Tasks(self, spec)

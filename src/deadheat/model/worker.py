@@ -57,7 +57,12 @@ class Worker:
 
     def task_law(self, work: float) -> Law:
         """The law of the time of a task of `work` units: P[T <= t] = P[U <= t/C] (Assumption 1)."""
-        if isinstance(self.law, str):
-            return fit(self.law, self.mean * work, self.std * work)
-        law = as_law(self.law)
-        return law if work == 1.0 else law.scaled(work)
+        return task_law(self.law, self.mean, self.std, work)
+
+
+def task_law(law: Any, mean: float, std: float, work: float) -> Law:
+    """The law of a task of `work` units, where one unit has that law, mean and std."""
+    if isinstance(law, str):
+        return fit(law, mean * work, std * work)
+    own = as_law(law)
+    return own if work == 1.0 else own.scaled(work)

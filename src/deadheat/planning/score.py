@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from deadheat.errors import BadInput, finite
-from deadheat.model import Array, BoolArray, Tasks, special, start_scores
+from deadheat.model import Array, BoolArray, Tasks, quantity, special, start_scores
 
 
 class Curve(Protocol):
@@ -45,7 +45,7 @@ class Moments:
     gamma: float = 1.0
 
     def __post_init__(self) -> None:
-        finite("gamma", self.gamma, "give a weight in 1/second, 0 for the mean alone", least=0.0)
+        quantity("gamma", self.gamma, "give a weight in 1/second, 0 for the mean alone", least=0.0)
 
     def on(self, tasks: Tasks) -> "MomentsCurve":
         """a = c + gamma c^2, b = m + 2 gamma c m + gamma sigma^2 and gamma m^2 (opt2); shared chunks add to c."""

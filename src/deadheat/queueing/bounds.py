@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from deadheat.errors import whole
 from deadheat.model import Cluster, CodeSpec, Stream, Switching, Tasks, checked, laws, require_tasks
 from deadheat.queueing.forecast import Forecast, of_law
 from deadheat.queueing.iteration_law import IterationLaw
@@ -40,10 +41,11 @@ def fluid_bound(tasks: Tasks, critical: int) -> float:
     For other laws there is no such bound, and this is 0.
     """
     require_tasks(tasks)
+    needed = whole("critical", critical, "give the number of results that suffice (K)")
     light = tasks.std <= (1 + 1e-9) * tasks.mean
     if not (light.all() and all(isinstance(law, NEW_BETTER_THAN_USED) for law in tasks.unit_laws)):
         return 0.0
-    return float(tasks.comm.min() + critical / (1 / tasks.pace).sum())
+    return float(tasks.comm.min() + needed / (1 / tasks.pace).sum())
 
 
 @checked

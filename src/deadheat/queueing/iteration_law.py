@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from deadheat.errors import BadInput
+from deadheat.errors import BadInput, whole
 from deadheat.model import (
     Array,
     ArrayLike,
@@ -52,7 +52,11 @@ class IterationLaw:
         if condition is not None and not condition.independent:
             problem = "theory knows states that are finite and new in every iteration"
             raise BadInput("condition", condition, problem, "give leave = 1 - enter, or simulate")
-        counts = np.asarray(loads, np.int64)
+        try:
+            counts = np.asarray(loads, np.int64)
+        except (TypeError, ValueError):
+            raise BadInput("loads", loads, "not whole numbers", "give one load per worker") from None
+        critical = whole("critical", critical, "give the number of results that suffice (K)")
         if counts.shape != (len(tasks),):
             problem = f"{counts.size} loads for {len(tasks)} workers"
             raise BadInput("loads", counts.tolist(), problem, "give one load per worker")
@@ -68,7 +72,7 @@ class IterationLaw:
         self._states = [(1.0, 1.0)]  # the chance of each state, and how many times slower a worker is in it
         if condition is not None:
             self._states = [(1 - condition.share, 1.0), (condition.share, condition.factor)]
-        self.critical = int(critical)
+        self.critical = critical
         self.purge = purge and self.critical < counts.sum()  # all are needed: the K-th result is the last
         self._sums = self._prepare()
 
@@ -145,7 +149,8 @@ class IterationLaw:
 
     def _integrate(self, start: float) -> Integrals:
         """The integrals from `start` on: panels to the middle of the law, then doublings until nothing is left."""
-        width = max(self._fluid() - start, 1e-12 * start + math.ulp(1.0))
+        middle = self._fluid()
+        width = max(middle - start, 1e-12 * middle)
         ends, light = [start + width], False
         for _ in range(DOUBLINGS):
             ends.append(start + 2 * (ends[-1] - start))
@@ -261,7 +266,7 @@ class IterationLaw:
         done = {p: tables[p][:, -1] for p in able if tables[p][:, -1].max() > BUSY_ERROR}
         for p, short in self._others_short(tables, list(done)).items():
             rows[p] = rows[p] - done[p] * short
-        return np.clip(rows, 0.0, 1.0)
+        return np.asarray(np.clip(rows, 0.0, 1.0))
 
     def _others_short(self, tables: Sequence[Array], workers: Sequence[int]) -> dict[int, Array]:
         """For each of these workers P(the others bring fewer than the K - kappa_p results that are needed of them)."""

@@ -2,13 +2,15 @@
 
 import math
 
+from deadheat.errors import whole
 from deadheat.model import Stream, checked
 
 
 @checked
 def service_moments(iterations: int, mean: float, std: float) -> tuple[float, float]:
     """Mean and standard deviation of a job's service time: `iterations` independent iterations."""
-    return iterations * mean, math.sqrt(iterations) * std
+    count = whole("iterations", iterations, "give the iterations of one job")
+    return count * mean, math.sqrt(count) * std
 
 
 @checked

@@ -289,6 +289,8 @@ class Driver:
         began = time.perf_counter()
         verdict = job.checks.judge(received, None if job.shared is None else job.shared[1])
         self.tally.add(verdict, time.perf_counter() - began)
+        if job.checks.by_parity and verdict.verified:
+            self.tally.count_spare(len(received) - job.program.code.critical)
         if job.checks.off:
             self._remark(f"job {job.program.name or '(without a name)'} is not checked: {job.checks.off}")
         return verdict

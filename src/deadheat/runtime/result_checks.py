@@ -53,8 +53,8 @@ class Verdict:
 class CheckTally:
     """What checks have shown in a run, by worker, and what they cost.
 
-    work, twice: seconds of all tasks, and of those that another worker had computed already. at_master: seconds that
-    looking took. unchecked: in how many delivered jobs there are results of each worker that nobody checked.
+    work, twice: seconds of all tasks, and of those that were not needed: copies, and results beyond the K of a parity.
+    at_master: seconds that looking took. unchecked: in how many delivered jobs there are results of each worker that nobody checked.
     """
 
     passed: Counter[int] = field(default_factory=Counter)
@@ -63,11 +63,17 @@ class CheckTally:
     work: float = 0.0
     twice: float = 0.0
     at_master: float = 0.0
+    _results: int = 0
 
     def count(self, seconds: float, copy: bool) -> None:
         """Count the work of a result."""
         self.work += seconds
         self.twice += seconds if copy else 0.0
+        self._results += 1
+
+    def count_spare(self, results: int) -> None:
+        """Count results that decoding did not need, at the mean time of a result."""
+        self.twice += results * self.work / max(self._results, 1)
 
     def cost(self, iterations: int) -> tuple[float, float]:
         """The part of the work that was done twice, and the seconds an iteration that looking took."""

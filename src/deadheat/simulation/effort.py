@@ -4,17 +4,20 @@ from collections.abc import Iterable
 
 from deadheat.errors import BadInput
 from deadheat.model import Split, Stream
-from deadheat.scheduling import Schedule, Static
+from deadheat.scheduling import Schedule, Static, schedules
 
 # Seconds, by bench_simulate and bench_schedules: of an iteration from the exact law; of a task that is drawn and put in
 # order; of an iteration that is followed because the one before leaves work behind; of a task, and for each worker,
 # under schedules that give out tasks on the way, with a fast path and without; of the search for a task to copy.
-FROM_LAW, DRAWN, FOLLOWED = 3e-8, 3e-8, 3e-5
+# A worker that changes from iteration to iteration costs STATE in each.
+FROM_LAW, DRAWN, FOLLOWED = 3e-8, 3e-8, 6e-5
+STATE = 2e-7
 LOCKSTEP, LOCKSTEP_WORKER = 5e-7, 2e-8
-EVENT, EVENT_WORKER = 3e-5, 4e-7
+EVENT, EVENT_WORKER = 4e-5, 4e-7
 COPY = 1e-8
+WITH_FAST_PATH = (schedules.Pull, schedules.TopUp, schedules.Duplicates)
 
-LONGEST_RUN, LONGEST = 20.0, 10.0  # seconds of one run; of all, where their number is left to us
+LONGEST_RUN, LONGEST = 15.0, 8.0  # seconds of one run; of all, where their number is left to us
 MOST_RUNS = 400
 MOST_AT_ONCE = 2**27  # task times of one job, which are drawn together: a gigabyte
 MOST_JOBS = 2 * 10**7  # whose times are kept: a gigabyte
@@ -27,12 +30,13 @@ def seconds_of_run(
     """Roughly. by_tasks: tasks are drawn, since the exact law does not tell all. followed: purged between tasks."""
     tasks, workers = split.spec.total, split.active
     if type(schedule) is Static:
-        each = tasks * DRAWN + FOLLOWED * followed if by_tasks or followed else FROM_LAW
-    elif type(schedule).lengths is Schedule.lengths:
-        each = tasks * (EVENT + EVENT_WORKER * workers)
-    else:
-        copies = COPY * workers**2 if schedule.uses_split else 0.0
+        drawn = tasks * DRAWN + len(split.loads) * STATE + FOLLOWED * followed
+        each = drawn if by_tasks or followed else FROM_LAW
+    elif type(schedule) in WITH_FAST_PATH:
+        copies = 0.0 if type(schedule) is schedules.Pull else COPY * workers**2
         each = tasks * (LOCKSTEP + LOCKSTEP_WORKER * workers + copies)
+    else:
+        each = tasks * (EVENT + EVENT_WORKER * workers)
     return float(jobs) * stream.iterations * each
 
 
@@ -51,9 +55,9 @@ def must_be_short(split: Split, stream: Stream, jobs: int, seconds: float, by_ta
 
 
 def most_runs(seconds: Iterable[float], jobs: int) -> int:
-    """How many times runs of so many seconds can be repeated; refused where that is not even twice."""
+    """How many times runs of so many seconds can be repeated, at least twice; refused where even that takes long."""
     total = sum(seconds)
-    if 2 * total > LONGEST:
+    if total > LONGEST:
         problem = f"a run takes some {total:.0f} s, and an interval needs many"
         raise BadInput("jobs", jobs, problem, "simulate fewer jobs, or say how many runs (replications)")
-    return int(min(LONGEST / total, MOST_RUNS)) if total > 0 else MOST_RUNS
+    return max(int(min(LONGEST / total, MOST_RUNS)), 2) if total > 0 else MOST_RUNS

@@ -164,8 +164,9 @@ class Judge:
         """How long it takes to judge a candidate, roughly."""
         total, critical = candidate.spec.total, candidate.spec.critical
         if self.is_exact(candidate):
-            fastest = candidate.policy == "fastest"
-            return self._seconds(total, critical) * (FASTEST_LAWS if fastest else 1)
+            if candidate.policy == "fastest":  # it looks at workers without a task too
+                return FASTEST_LAWS * seconds_of_law(len(self.cluster), total, critical)
+            return self._seconds(total, critical)
         stream = Stream(1.0, 0.0, sum(ROUNDS))
         split = Split.of(np.bincount(np.arange(total) % len(self.cluster), minlength=len(self.cluster)), candidate.spec)
         return seconds_of_run(split, stream, 1, SCHEDULES[candidate.schedule], by_tasks=True, followed=False)

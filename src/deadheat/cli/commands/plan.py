@@ -6,7 +6,7 @@ import typer
 
 from deadheat.cli.options import AsJson, PolicyName, ScenarioFile, numbers, print_json
 from deadheat.cli.scenario_file import read_scenario
-from deadheat.errors import finite
+from deadheat.model import quantity
 from deadheat.reporting import console, plan_json, print_plan
 from deadheat.tuning import plan as compute_plan
 
@@ -23,9 +23,9 @@ def plan(
     """Plan a scenario: loads, forecast, bounds and advice."""
     scenario = read_scenario(file)
     if target is not None:
-        finite("--target", target, "give a delay in seconds, above 0", above=0.0)
+        quantity("--target", target, "give a delay in seconds, above 0", above=0.0)
     if gamma is not None:
-        finite("--gamma", gamma, "give a weight in 1/second, such as 1.0", least=0.0)
+        quantity("--gamma", gamma, "give a weight in 1/second, such as 1.0", least=0.0)
     ratio = None if split is None else tuple(numbers("--split", split))
     computed = compute_plan(scenario, policy=policy, gamma=gamma, ratio=ratio, purge=not no_purge, target=target)
     if json:

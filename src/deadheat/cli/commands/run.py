@@ -1,5 +1,7 @@
 """`deadheat run FILE`: run a scenario's jobs for real, and show forecast beside measurement."""
 
+import logging
+import warnings
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -8,7 +10,7 @@ import typer
 from deadheat import __version__, reporting
 from deadheat.cli import options
 from deadheat.cli.scenario_file import read_scenario, with_options
-from deadheat.errors import whole
+from deadheat.errors import NotConverged, whole
 from deadheat.jobs import from_scenario, result_of
 from deadheat.runtime import run as run_jobs
 
@@ -21,6 +23,8 @@ def run(
     jobs: options.JobCount = None,
     policy: options.PolicyName = None,
     schedule: options.ScheduleName = None,
+    checks: Annotated[str, typer.Option(help="Part of the tasks to check, such as 1% or 0; auto: 0.5%.")] = "auto",
+    patience: Annotated[float | None, typer.Option(help="Seconds that a task may take; else what is measured.")] = None,
     fixed: Annotated[bool, typer.Option("--fixed", help="Keep the first split, whatever is measured.")] = False,
     emulate: options.Emulate = False,
     speedup: Annotated[float | None, typer.Option(help="Shorten emulated times so many times.")] = None,
@@ -42,6 +46,7 @@ def run(
     if report is not None:
         reporting.new_figure()  # says what to install, before any work is done
     whole("--seed", seed, "give a number from 0 on", least=0)
+    checked = "auto" if checks == "auto" else options.percentage("--checks", checks, least=0.0)
     scenario = with_options(
         read_scenario(file), engine=engine, address=address, job=job, emulate=emulate or None, speedup=speedup
     )
@@ -51,9 +56,11 @@ def run(
             scenario, count, seed, folder=file.parent, policy=policy, schedule=schedule, progress=progress
         )
     results: dict[str, Any] = {}
+    warnings.simplefilter("ignore", NotConverged)  # said at the end, as all remarks
+    logging.getLogger("deadheat").addHandler(logging.NullHandler())
     with run_jobs(
         prepared.jobs, code=prepared.code, arrivals=list(prepared.arrivals), checkpoint=checkpoint, events=events,
-        adapt=not fixed, **prepared.options,
+        adapt=not fixed, checks=checked, patience=patience, **prepared.options,
     ) as under_way, reporting.watched(under_way, f"{file.name}: {prepared}"):  # fmt: skip
         for delivery in under_way:
             if delivery.error is not None:

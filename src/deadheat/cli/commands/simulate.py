@@ -6,7 +6,7 @@ from deadheat import __version__, reporting
 from deadheat.cli import options
 from deadheat.cli.options import PURGING, must_be_one_of, percentage, print_json
 from deadheat.cli.scenario_file import read_scenario
-from deadheat.errors import whole
+from deadheat.errors import BadInput, whole
 from deadheat.model import Trace
 from deadheat.queueing import forecast
 from deadheat.scheduling import SCHEDULES
@@ -36,6 +36,9 @@ def simulate(
     reporting.check_target("--timeline", timeline)
     must_be_one_of(PURGING, "--purge", purge, "way to purge")
     chosen = SCHEDULES.find(schedule, "--schedule")
+    if timeline is not None and (purge == "between-tasks" or schedule != "static"):
+        problem = "tasks are recorded under the static schedule that purges at once or never"
+        raise BadInput("--timeline", str(timeline), problem, "leave it out")
     split = split_of(scenario, policy=policy)
 
     def run(one_seed: int, record: bool = False) -> Trace:

@@ -8,6 +8,7 @@ import numpy as np
 from deadheat.errors import BadInput
 from deadheat.model.arrays import Array, ArrayLike
 from deadheat.model.laws.law import Law
+from deadheat.model.quantity import MOST
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,12 +20,14 @@ class Empirical(Law):
 
     def __init__(self, samples: ArrayLike) -> None:
         try:
+            if isinstance(samples, bool | str | bytes):
+                raise TypeError
             values = np.sort(np.asarray(samples, float).ravel())
         except (TypeError, ValueError):
             raise BadInput("samples", samples, "not a list of numbers", "give measured times in seconds") from None
         if values.size == 0:
             raise BadInput("samples", [], "empty", "give at least one measured time in seconds")
-        bad = values[~np.isfinite(values) | (values < 0)]
+        bad = values[~(values <= MOST) | (values < 0)]
         if bad.size:
             raise BadInput("samples", float(bad[0]), "a time must be finite and not negative", "remove it")
         if values[-1] <= 0:

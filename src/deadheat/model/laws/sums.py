@@ -17,11 +17,13 @@ import numpy as np
 
 from deadheat.model.arrays import Array
 from deadheat.model.checked import checked
+from deadheat.model.laws.deterministic import Deterministic
 from deadheat.model.laws.law import ExactSums, Law
 
 CELLS_PER_SPREAD = 48  # cells to one standard deviation: an error near 1e-5, most of it from interpolation
 MOST_CELLS = 2**24  # of the whole table: 128 MiB
 NEVER = 1e-14  # a probability that counts as zero
+ALMOST_NONE = 1e-8  # a spread of less than this part of the mean is none: its laws would lose their digits
 
 
 @dataclass(frozen=True)
@@ -108,13 +110,21 @@ def results_by(
 @checked
 def sums_of(law: Law, most: int, latest: float) -> Sums:
     """The laws of up to `most` tasks in a row, precise up to the time `latest`."""
-    return Closed(law) if isinstance(law, ExactSums) else Lattice.of(law, most, latest)
+    if isinstance(law, ExactSums):
+        return Closed(law)
+    return Closed(Deterministic(law.mean())) if _is_constant(law) else Lattice.of(law, most, latest)
 
 
 @checked
 def table_size(law: Law, most: int, latest: float) -> int:
     """How many numbers the table of such sums would have; none where they have a closed form."""
-    return 0 if isinstance(law, ExactSums) or most <= 1 else most * _extent(law, most, latest)[1]
+    closed = most <= 1 or isinstance(law, ExactSums) or _is_constant(law)
+    return 0 if closed else most * _extent(law, most, latest)[1]
+
+
+def _is_constant(law: Law) -> bool:
+    """Whether it has no spread, such as an empirical law of equal samples: its lattice would have no width."""
+    return law.std() <= ALMOST_NONE * law.mean()
 
 
 def _extent(law: Law, most: int, latest: float) -> tuple[float, int]:
