@@ -60,6 +60,75 @@ def test_no_false_alarm_in_many_products(dtype: type) -> None:
         assert Witnesses(TimesVector()).agree(0, (matrix,), vector, matrix @ vector)
 
 
+SIZES: dict[str, tuple[type, float, float]] = {
+    "tiny": (np.float64, 1e-170, 1.0),
+    "tiny vector": (np.float64, 1.0, 1e-165),
+    "large": (np.float64, 1e160, 1.0),
+    "large and small": (np.float64, 1e200, 1e-200),
+    "small singles": (np.float32, 1e-10, 1e-24),
+    "large singles": (np.float32, 1e20, 1.0),
+    "halves": (np.float16, 60.0, 1.0),
+    "complex": (np.complex64, 1e-15, 1e-15),
+    "long": (np.longdouble, 1.0, 1.0),
+    "beyond double precision": (np.longdouble, 1e-300, 1e200),
+}
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array, sp.csc_matrix], ids=["dense", "sparse", "sparse matrix"])
+@pytest.mark.parametrize("case", SIZES.values(), ids=SIZES)
+def test_numbers_of_any_size_are_checked(case: tuple[type, float, float], form: Any) -> None:
+    """Neither is a right result refused, nor are zeros taken for one, where squares leave the range."""
+    dtype, size, other = case
+    if form is not np.asarray and dtype in (np.float16, np.longdouble):
+        pytest.skip("no such sparse matrices")
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        matrix = form((dtype(size) * rng.normal(size=(20, 30))).astype(dtype))
+        vector = (dtype(other) * rng.uniform(1, 2, 30)).astype(dtype)
+        right = matrix @ vector
+        assert Witnesses(TimesVector()).agree(seed, (matrix,), vector, right)
+        assert not Witnesses(TimesVector()).agree(seed, (matrix,), vector, -right)
+        assert not Witnesses(TimesVector()).agree(seed, (matrix,), vector, 0 * right)
+
+
+@pytest.mark.parametrize("signal", [np.complex64(1e-25), 1e-170, np.longdouble(1), 1e160], ids=str)
+def test_transforms_of_any_size_are_checked(signal: Any) -> None:
+    block = signal * RNG.normal(size=64).astype(signal.dtype if hasattr(signal, "dtype") else float)
+    right = Transformed()((block,), None)
+    assert Witnesses(Transformed()).agree(0, (block,), None, right)
+    assert not Witnesses(Transformed()).agree(0, (block,), None, 0 * right)
+
+
+@pytest.mark.parametrize(("dtype", "size", "other"), [(np.float64, 1e-310, 1.0), (np.float64, 1e-160, 1e-160),
+                                                      (np.float32, 1e-30, 1e-12), (np.float16, 1e-3, 1e-4)])  # fmt: skip
+def test_nobody_is_accused_where_products_are_nearly_zero(dtype: type, size: float, other: float) -> None:
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        matrix = (size * rng.normal(size=(20, 30))).astype(dtype)
+        vector = (other * rng.normal(size=30)).astype(dtype)
+        flushed = matrix @ vector
+        flushed[np.abs(flushed) < np.finfo(dtype).tiny] = 0  # as some processors do
+        for result in (matrix @ vector, flushed) if dtype is not np.float16 else (matrix @ vector,):
+            assert Witnesses(TimesVector()).agree(seed, (matrix,), vector, result)
+
+
+def test_small_rows_and_columns_count_as_much_as_large_ones() -> None:
+    sizes = np.array([1e15] + [1.0] * 19)
+    for rows, columns in ((sizes, np.ones(20)), (np.ones(20), sizes)):
+        left, right = np.diag(rows), np.full((20, 20), 2.0) * columns
+        product = left @ right
+        assert Witnesses(TimesEachOther()).agree(0, (left, right), None, product)
+        product[-1, -1] = 0.0
+        assert not Witnesses(TimesEachOther()).agree(0, (left, right), None, product)
+
+
+def test_a_first_result_of_another_shape_is_no_trap() -> None:
+    witnesses, right = Witnesses(TimesVector()), DENSE @ WIDE[:, 0]
+    for odd in (right[:-1], right[:, None], right[0]):
+        assert not witnesses.agree(0, (DENSE,), WIDE[:, 0], odd)
+    assert witnesses.agree(0, (DENSE,), WIDE[:, 0], right)
+
+
 def solver() -> Any:
     rng = np.random.default_rng(0)
     factor = rng.normal(size=(120, 120))

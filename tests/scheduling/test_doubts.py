@@ -22,6 +22,7 @@ from deadheat.scheduling import (
     Master,
     Resolve,
     Resolved,
+    Tick,
     Ticket,
 )
 
@@ -35,7 +36,7 @@ def master(workers: int = 3) -> Master:
 
 def job(number: int = 0, checks: float = 0.0, code: Code = UNCODED, parity: bool = False, first: int = 0) -> Arrived:
     spec = dh.CodeSpec.of(code.critical, code.total, shared_chunks=code.cost.shared_chunks)
-    return Arrived(number, 0.0, code, spec, iterations=5, first=first, checks=checks, parity=parity)
+    return Arrived(number, 0.0, code, spec, iterations=5, first=first, checks=checks, parity=parity, thrifty=False)
 
 
 def given(commands: list[Command]) -> dict[int, tuple[int, ...]]:
@@ -60,7 +61,7 @@ def test_a_checked_task_is_the_first_that_two_workers_do() -> None:
 
 def test_every_task_has_its_turn() -> None:
     m, seen = master(), set()
-    commands = m.handle(Arrived(0, 0.0, UNCODED, dh.CodeSpec.of(6, 6), iterations=60, checks=1 / 6))
+    commands = m.handle(Arrived(0, 0.0, UNCODED, dh.CodeSpec.of(6, 6), iterations=60, checks=1 / 6, thrifty=False))
     for iteration in range(60):
         opening = given(commands)
         seen |= {task for task in range(6) if sum(task in tasks for tasks in opening.values()) == 2}
@@ -75,10 +76,14 @@ def test_without_checks_nothing_is_computed_twice() -> None:
 
 def test_a_code_with_spare_tasks_waits_for_one_result_more() -> None:
     m = master(2)
-    m.handle(job(code=dh.codes.cyclic(4, 2), checks=1.0, parity=True))
-    m.handle(done(0, 0))
-    assert m.handle(done(0, 1)) == []  # any two would do
-    assert m.handle(done(1, 2)) == [Resolve(T0, frozenset({0, 1, 2}))]
+    opening = given(m.handle(job(code=dh.codes.cyclic(4, 2), checks=1 / 4, parity=True)))
+    (task,) = set(opening[0][:1]) & set(opening[1][:1])
+    m.handle(done(0, task))
+    m.handle(done(1, task))
+    assert m.handle(done(0, opening[0][1])) == []  # any two would do
+    (resolve,) = m.handle(done(1, opening[1][1]))
+    assert isinstance(resolve, Resolve)
+    assert len(resolve.tasks) == 3
 
 
 def test_a_doubted_task_goes_to_somebody_else_and_the_iteration_waits() -> None:
@@ -176,3 +181,52 @@ def test_one_that_is_being_replaced_is_waited_for() -> None:
     m.handle(Lost(0, 0.5))
     assert not any(isinstance(c, Abandon) for c in m.handle(Convicted(T0, 1.0, frozenset({1}))))
     assert given(m.handle(Joined(0, 2.0))) == {0: tuple(range(6))}
+
+
+def late(thrifty: bool) -> tuple[Master, int, int]:
+    """An iteration that is done but for a copy: its master, the worker that has it, and the task."""
+    m = Master(Estimates(dh.Cluster([dh.Worker(1e-3, 0.0)] * 2)), (0, 1), adapt=False)
+    spec = dh.CodeSpec.of(UNCODED.critical, UNCODED.total)
+    opening = given(m.handle(Arrived(0, 0.0, UNCODED, spec, iterations=5, checks=1 / 6, thrifty=thrifty)))
+    (task,) = set(opening[0]) & set(opening[1])
+    copier = next(worker for worker, tasks in opening.items() if len(tasks) == 4)
+    for worker, tasks in opening.items():
+        for own in tasks:
+            if (worker, own) != (copier, task):
+                assert not any(isinstance(c, Resolve) for c in m.handle(done(worker, own, at=1.0)))
+    return m, copier, task
+
+
+def test_an_iteration_waits_for_its_check_a_little_and_no_longer() -> None:
+    m, copier, task = late(thrifty=True)
+    assert m.deadline is not None
+    assert 1.0 < m.deadline < 1.1
+    assert m.handle(Tick(m.deadline)) == [Resolve(T0, frozenset(range(6)))]
+    m, copier, task = late(thrifty=True)
+    assert m.handle(done(copier, task, at=1.01)) == [Resolve(T0, frozenset(range(6)))]
+
+
+def test_a_check_that_was_asked_for_is_waited_for() -> None:
+    m, copier, task = late(thrifty=False)
+    assert m.handle(Tick(1.5)) == []
+    assert m.handle(done(copier, task, at=1.9)) == [Resolve(T0, frozenset(range(6)))]
+
+
+def test_a_check_whose_worker_is_lost_is_not_waited_for() -> None:
+    m, copier, task = late(thrifty=False)
+    assert m.handle(Lost(copier, 1.5)) == [Resolve(T0, frozenset(range(6)))]
+
+
+def test_one_who_holds_the_whole_load_is_checked_by_one_without_a_share() -> None:
+    far = dh.Cluster([dh.Worker(1e-3, 0.0), dh.Worker(1.0, 0.0, comm=1.0)])
+    m = Master(Estimates(far), (0, 1), adapt=False)
+    opening = given(m.handle(job(checks=1 / 6)))
+    assert len(opening[0]) == 6
+    assert opening[1] == opening[0][:1]
+
+
+def test_a_check_that_would_take_too_long_is_put_off() -> None:
+    far = dh.Cluster([dh.Worker(1e-3, 0.0), dh.Worker(1.0, 0.0, comm=1.0)])
+    m = Master(Estimates(far), (0, 1), adapt=False)
+    spec = dh.CodeSpec.of(UNCODED.critical, UNCODED.total)
+    assert set(given(m.handle(Arrived(0, 0.0, UNCODED, spec, iterations=5, checks=1 / 6)))) == {0}

@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 
 from deadheat.coding import ShortBlock
-from deadheat.model import AnyArray
+from deadheat.model import AnyArray, Array
 
 SAFETY = 4.0  # times what rounding does to a product of that length: no false alarm in bench_checks
+SQUARABLE = 1e140  # the sum of many squares of numbers of this size, or of one part in it, is in double's range
+LEAST, MOST = 1e-300, 1e307  # what can be divided by: one part in it is in that range too
 
 
 class BlockOperation(ABC):
@@ -22,9 +24,12 @@ class BlockOperation(ABC):
     def __call__(self, blocks: Any, state: Any) -> AnyArray:
         """The result of a task, at the worker."""
 
-    def witness(self, blocks: Any, random: AnyArray) -> AnyArray:
-        """What is kept of the first block: the random vector times it."""
-        return np.asarray(_matrix(blocks[0]).T @ random).ravel()
+    def witness(self, blocks: Any, random: Array) -> tuple[Array, AnyArray]:
+        """Weights of a result's rows, and what they make of the first block. Rows of any size count alike."""
+        matrix = _matrix(blocks[0])
+        norms = _row_norms(matrix)
+        weights = random / np.where(norms > 0, norms, 1.0)
+        return weights, np.asarray(matrix.T @ weights).ravel()
 
     @abstractmethod
     def factor(self, blocks: Any, state: Any) -> Any:
@@ -58,8 +63,9 @@ class Transformed(BlockOperation):
     def __call__(self, blocks: Any, state: Any) -> AnyArray:
         return np.asarray(np.fft.fft(blocks[0]))
 
-    def witness(self, blocks: Any, random: AnyArray) -> AnyArray:
-        return np.asarray(np.fft.fft(random))
+    def witness(self, blocks: Any, random: Array) -> tuple[Array, AnyArray]:
+        weights = random / np.sqrt(random.size)  # the norm of all rows of F
+        return weights, np.asarray(np.fft.fft(weights))
 
     def factor(self, blocks: Any, state: Any) -> Any:
         return blocks[0]
@@ -70,32 +76,58 @@ class Witnesses:
 
     def __init__(self, operation: BlockOperation) -> None:
         self._operation = operation
-        self._kept: dict[int, tuple[AnyArray, AnyArray, float]] = {}  # the random vector, the witness, its size
+        self._kept: dict[int, tuple[Array, AnyArray, float, float]] = {}  # weights, witness, its size, sum of weights
 
     def agree(self, task: int, blocks: Any, state: Any, result: AnyArray) -> bool:
-        """Whether a result of so many rows may be right."""
-        rows = result.shape[0] if result.ndim else 0
-        if task not in self._kept:
-            rng = np.random.default_rng(task)
-            random = rng.uniform(0.5, 1.5, rows) * rng.choice([-1.0, 1.0], rows)  # no entry is small, and hides a row
-            witness = self._operation.witness(blocks, random)
-            self._kept[task] = random, witness, max(size_of(_matrix(blocks[0])), size_of(witness))
-        random, witness, size = self._kept[task]
-        if random.size != rows:
+        """Whether a result may be right, as far as its precision tells; each of several columns is judged by itself."""
+        rows, factor = _matrix(blocks[0]).shape[0], self._operation.factor(blocks, state)
+        if result.shape != (rows, *factor.shape[1:]):
             return False
-        factor = self._operation.factor(blocks, state)
-        expected = np.asarray(factor.T @ witness)  # sparse factors have no product from the left with a plain array
-        with np.errstate(over="ignore", invalid="ignore"):
-            gap = np.abs(random @ result - expected).max(initial=0.0)
-        rounding = float(np.finfo(result.dtype).eps) * (8 + np.sqrt(witness.size)) if result.dtype.kind in "fc" else 0.0
-        return bool(gap <= SAFETY * rounding * size * size_of(factor))
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            if task not in self._kept:
+                rng = np.random.default_rng(task)
+                random = rng.uniform(0.5, 1.5, rows) * rng.choice([-1.0, 1.0], rows)  # none is small, and hides a row
+                weights, witness = self._operation.witness(blocks, random)
+                size = max(float(np.sqrt(rows)), float(np.linalg.norm(witness)))  # weighted rows have norms of about 1
+                self._kept[task] = weights, witness, size, float(np.abs(weights).sum())
+            weights, witness, size, total = self._kept[task]
+            expected = np.asarray(factor.T @ witness)  # sparse factors have no product from the left with an array
+            gap = np.abs(weights @ result - expected)
+            relative, absolute = _rounding(result.dtype, witness.size)
+            columns = _row_norms(factor[None] if factor.ndim == 1 else factor.T)
+            limit = SAFETY * (relative * size * columns + absolute * total)
+            return bool(np.all((gap <= limit) | ~np.isfinite(expected)))  # at the end of the range nobody can tell
+
+
+def _rounding(dtype: np.dtype[Any], length: int) -> tuple[float, float]:
+    """What rounding may do to a sum of so many products: as a part of its terms, and to terms that are nearly zero."""
+    about = np.finfo(dtype if dtype.kind in "fc" else float)
+    if about.bits == 16:  # added up in single precision
+        return float(about.eps), length * float(about.smallest_subnormal)
+    # The master itself works in double precision. Processors may take numbers below `tiny` for zero.
+    precision = max(float(about.eps), float(np.finfo(float).eps))
+    return precision * (8 + np.sqrt(length)), length * float(about.tiny)
+
+
+def _row_norms(matrix: Any) -> Array:
+    """The norms of the rows of an array or a sparse matrix, whatever their size."""
+    norms = np.sqrt(_squares(matrix))
+    odd = np.flatnonzero(~((norms > 1 / SQUARABLE) & (norms < SQUARABLE)))
+    if odd.size:
+        part = matrix[odd].astype(np.result_type(matrix.dtype, float))
+        sums = np.clip(np.asarray(abs(part).sum(axis=1), float).ravel(), LEAST, MOST)
+        norms[odd] = sums * np.sqrt(_squares(part / sums[:, None]))
+    return np.where(norms > 0, np.clip(norms, LEAST, MOST), 0.0)
+
+
+def _squares(matrix: Any) -> Array:
+    """Of every row the sum of squares, in double precision and in one pass."""
+    if not isinstance(matrix, np.ndarray):
+        return np.asarray(abs(matrix).astype(float).power(2).sum(axis=1), float).ravel()
+    parts = (matrix.real, matrix.imag) if matrix.dtype.kind == "c" else (matrix,)
+    return np.asarray(sum(np.einsum("ij,ij->i", part, part, dtype=float, casting="same_kind") for part in parts))
 
 
 def _matrix(block: Any) -> Any:
     """The matrix of a block; of a short one, those columns that are not zero."""
     return block.block if isinstance(block, ShortBlock) else block
-
-
-def size_of(matrix: Any) -> float:
-    """The root of the sum of all squares, of an array or a sparse matrix."""
-    return float(np.linalg.norm(matrix if isinstance(matrix, np.ndarray) else matrix.data))

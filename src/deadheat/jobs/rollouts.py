@@ -49,6 +49,8 @@ class FirstOf(Code):
 class RolloutProgram(NumericProgram):
     """Draws samples; one that ended too late is kept for the next iteration where it may be recycled."""
 
+    repeatable = False  # a recycled sample is not that of its task
+
     def __init__(self, job: Rollouts) -> None:
         code = FirstOf(job.critical, job.total)
         super().__init__(

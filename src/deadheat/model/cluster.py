@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from itertools import cycle
 from typing import Any, Self, overload
 
 import numpy as np
@@ -103,13 +102,18 @@ class Cluster(Sequence[Worker]):
     @cached_property
     def laws(self) -> list[Law]:
         """The law of one unit of work of each worker."""
-        return self.laws_of(1.0)
+        return self.laws_of(1.0, range(len(self)))
 
-    def laws_of(self, work: float) -> list[Law]:
-        """The law of a task of that much work, of each worker; equal workers share one."""
+    @cached_property
+    def law_types(self) -> set[type[Law]]:
+        return {type(law) for law in self.laws}
+
+    def laws_of(self, work: float, workers: Iterable[int]) -> list[Law]:
+        """The law of a task of that much work, of some workers; equal ones share one."""
         known: dict[Any, Law] = {}
         laws = []
-        for mean, std, law in zip(self.mean.tolist(), self.std.tolist(), cycle(self._laws), strict=False):
+        for p in workers:
+            mean, std, law = float(self.mean[p]), float(self.std[p]), self._laws[p % len(self._laws)]
             kind = mean, std, law if isinstance(law, str) else id(law)
             if kind not in known:
                 known[kind] = task_law(law, mean, std, work)
@@ -153,14 +157,18 @@ class Tasks:
         return self._cluster.names
 
     @property
-    def unit_laws(self) -> list[Law]:
-        """The law of one unit of work of each worker: of the same family, and known to the cluster already."""
-        return self._cluster.laws
+    def law_types(self) -> set[type[Law]]:
+        """The families of the workers' laws, which are those of a unit of work."""
+        return self._cluster.law_types
+
+    def laws_of(self, workers: Iterable[int]) -> list[Law]:
+        """The law of the work of one task, of some workers."""
+        return self._cluster.laws_of(self._work, workers)
 
     @cached_property
     def laws(self) -> list[Law]:
         """The law of the work of one task of each worker."""
-        return self._cluster.laws_of(self._work)
+        return self.laws_of(range(len(self)))
 
     @property
     def pace(self) -> Array:

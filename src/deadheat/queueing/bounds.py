@@ -43,7 +43,7 @@ def fluid_bound(tasks: Tasks, critical: int) -> float:
     require_tasks(tasks)
     needed = whole("critical", critical, "give the number of results that suffice (K)")
     light = tasks.std <= (1 + 1e-9) * tasks.mean
-    if not (light.all() and all(isinstance(law, NEW_BETTER_THAN_USED) for law in tasks.unit_laws)):
+    if not (light.all() and all(issubclass(law, NEW_BETTER_THAN_USED) for law in tasks.law_types)):
         return 0.0
     return float(tasks.comm.min() + needed / (1 / tasks.pace).sum())
 

@@ -64,7 +64,7 @@ class IterationLaw:
             raise BadInput("loads", int(counts.sum()), f"fewer than the {critical} tasks needed", "raise the loads")
         self._workers = len(tasks)
         self._busy = busy = np.flatnonzero(counts > 0)
-        self._loads, self._laws = counts[busy], [tasks.laws[p] for p in busy]
+        self._loads, self._laws = counts[busy], tasks.laws_of(busy.tolist())
         self._comm, self._mean = tasks.comm[busy], tasks.mean[busy]
         self._second = self._mean**2 + tasks.std[busy] ** 2
         self._ready, self._pace = tasks.ready[busy], tasks.pace[busy]

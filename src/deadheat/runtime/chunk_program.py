@@ -13,13 +13,14 @@ from deadheat.scheduling import NumericProgram, Token
 
 
 class ChunkProgram(NumericProgram):
-    """A chunk that several tasks of an iteration need is computed once."""
+    """A chunk that several tasks of an iteration mix is computed once; a task that is asked for again, anew."""
 
     def __init__(self, code: Code, **settings: Any) -> None:
         super().__init__(code, **settings)
         self._tasks = [code.support(task) for task in range(code.total)]
         self._parts: int = getattr(code, "parts", 1)
         self._results: dict[int, AnyArray] = {}  # of chunks, in this iteration
+        self._ran: set[int] = set()  # tasks, in this iteration
         self._state: Any = None
         self._iteration = 0
 
@@ -33,18 +34,21 @@ class ChunkProgram(NumericProgram):
 
     def begin(self, state: Any, iteration: int) -> None:
         """Keep the state, and forget the chunks' results."""
-        self._state, self._iteration, self._results = state, iteration, {}
+        self._state, self._iteration, self._results, self._ran = state, iteration, {}, set()
 
     def run(self, task: int, token: Token) -> AnyArray | Mixture:
         """The weighted sum of the chunks' results, in double precision; a result that is not mixed stays as it is."""
         chunks, weights = self._tasks[task]
+        if weights.shape == (1, 1) and weights[0, 0] == 1:
+            return self.result(int(chunks[0]), token)
+        if task in self._ran:  # somebody doubts its result
+            self._results = {chunk: value for chunk, value in self._results.items() if chunk not in chunks}
         for chunk in chunks.tolist():
             if chunk not in self._results:
                 self._results[chunk] = self.result(chunk, token)
+        self._ran.add(task)
         values = {chunk: self._results[chunk] for chunk in chunks.tolist()}
         same_shape(values, "chunk")
-        if weights.shape == (1, 1) and weights[0, 0] == 1:
-            return self._results[int(chunks[0])]
         return mixture(list(values.values()), weights)
 
     def numbers_of(self, value: Any) -> AnyArray:

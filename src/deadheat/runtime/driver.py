@@ -43,7 +43,8 @@ Listener = Callable[[Event | Command, float], None]
 class Driver:
     """Runs a master on an engine. listeners are called with every event and every command, and the time.
 
-    checks: the part of tasks that are checked; 0 for no checks. tally: what the checks have shown so far.
+    checks: the part of tasks that are checked, 0 for none; thrifty: not at the cost of much time.
+    tally: what the checks have shown so far.
     remarks: what went wrong on the way without ending anything, each once.
     """
 
@@ -52,6 +53,7 @@ class Driver:
     listeners: list[Listener] = field(default_factory=list)
     checkpoints: Checkpoints | None = None
     checks: float = 0.0
+    thrifty: bool = True
     tally: CheckTally = field(default_factory=CheckTally)
     remarks: list[str] = field(default_factory=list)
     _jobs: dict[int, ActiveJob] = field(default_factory=dict)
@@ -83,11 +85,13 @@ class Driver:
         if job.over or job.first >= program.iterations:
             self._deliver(number, None)
         else:
+            checked = job.checks is not None and not job.checks.off
             parity = job.checks is not None and job.checks.by_parity
             self.act(
                 messages.Arrived(
                     number, now, program.code, program.spec, program.iterations, first=job.first,
-                    patience=program.patience, checks=0.0 if job.checks is None else job.checks.rate, parity=parity,
+                    patience=program.patience, checks=self.checks if checked else 0.0, parity=parity,
+                    thrifty=self.thrifty,
                 )
             )  # fmt: skip
         return number
@@ -289,7 +293,7 @@ class Driver:
         began = time.perf_counter()
         verdict = job.checks.judge(received, None if job.shared is None else job.shared[1])
         self.tally.add(verdict, time.perf_counter() - began)
-        if job.checks.by_parity and verdict.verified:
+        if job.checks.by_parity and len(received) > job.program.code.critical:
             self.tally.count_spare(len(received) - job.program.code.critical)
         if job.checks.off:
             self._remark(f"job {job.program.name or '(without a name)'} is not checked: {job.checks.off}")

@@ -8,7 +8,7 @@ from deadheat.runtime.structure import Structure
 from deadheat.scheduling import Program
 
 # Of programs over chunks: what they keep while they work, and what follows from the code.
-AT_WORK = {"_results", "_state", "_iteration", "_late", "_loaded", "_tasks", "_parts", "_witnesses"}
+AT_WORK = {"_results", "_state", "_iteration", "_late", "_loaded", "_ran", "_tasks", "_parts", "_witnesses"}
 PARTS = ("another code", "other data", "another start", "other functions or settings")
 
 

@@ -140,7 +140,7 @@ class Options:
             if isinstance(self.engine, str):
                 engine.close()
             raise
-        return Driver(master, engine, list(listeners), checks=self.check_rate)
+        return Driver(master, engine, list(listeners), checks=self.check_rate, thrifty=self.checks == "auto")
 
     def close(self, driver: Driver) -> None:
         """End the workers, if they were started here."""

@@ -11,7 +11,8 @@ found.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,8 @@ OWN_SURPRISE = 3.0  # times the largest change of its own that turned out to be 
 SMALL = 1024  # numbers of a result up to which it is compared with the iteration before
 FEWEST = 3  # results whose changes tell what is usual
 LOCATED = 1e-9  # of the largest number: what is left of a misfit when one result explains it
+CONFIRMED = 5  # equal results of at least two workers that convict a third: by chance coarse random numbers agree too
+MOST_TRIES = 16  # results of one task after which it is hopeless to find out
 CREDIT = 3.0  # doubts that need not be saved up for
 Entry = tuple[int, AnyArray]  # a worker, and the numbers that it returned
 
@@ -36,7 +39,8 @@ class Verdict:
     """What a look at an iteration's results has shown.
 
     wrong: workers with a wrong result. doubted: tasks that somebody else shall compute too. more: wait for one more
-    result, which tells more. undecided: why nobody can tell what is right. verified: tasks whose results are right.
+    result, which tells more. undecided: why nobody can tell what is right. verified: tasks that two workers agree on,
+    or that were proved right. settled: tasks that need not be computed again.
     passed, failed: how many results of each worker were checked and found right or wrong.
     """
 
@@ -45,6 +49,7 @@ class Verdict:
     more: bool = False
     undecided: str = ""
     verified: frozenset[int] = frozenset()
+    settled: frozenset[int] = frozenset()
     passed: Counter[int] = field(default_factory=Counter)
     failed: Counter[int] = field(default_factory=Counter)
 
@@ -54,7 +59,8 @@ class CheckTally:
     """What checks have shown in a run, by worker, and what they cost.
 
     work, twice: seconds of all tasks, and of those that were not needed: copies, and results beyond the K of a parity.
-    at_master: seconds that looking took. unchecked: in how many delivered jobs there are results of each worker that nobody checked.
+    at_master: seconds that looking took. unchecked: in how many delivered jobs there are results of each worker that
+    nobody checked.
     """
 
     passed: Counter[int] = field(default_factory=Counter)
@@ -116,7 +122,7 @@ class ResultChecks:
     def _judged(self, results: Mapping[int, Sequence[tuple[int, Any]]], state: Any) -> Verdict:
         if self._program.verifies:
             return self._verified(results, state)
-        verdict, fits = Verdict(), Verdict()
+        verdict = Verdict()
         if self._has_copies(results):
             verdict = self._compared(self._entries(results))
             if verdict.wrong or verdict.doubted or verdict.undecided:
@@ -124,10 +130,10 @@ class ResultChecks:
         parity = self._program.code.parity(results) if len(results) > self._program.code.critical else None
         if parity is not None and len(parity):
             entries = self._entries(results)
-            fits = self._fitting(entries, parity, verdict) if len(entries) == len(results) else verdict
-        if fits.doubted or fits.more or fits.undecided:
-            return fits
-        return self._unsurprising(results, fits if fits.verified else verdict)
+            verdict = self._fitting(entries, parity, verdict) if len(entries) == len(results) else verdict
+        if verdict.doubted or verdict.more or verdict.undecided:
+            return verdict
+        return self._unsurprising(results, verdict)
 
     def _has_copies(self, results: Mapping[int, Sequence[tuple[int, Any]]]) -> bool:
         """Whether any work was done twice."""
@@ -150,7 +156,9 @@ class ResultChecks:
         right, wrong, tasks = Counter[int](), Counter[int](), set()
         for task, values in results.items():
             for worker, value in values:
-                good = usable(self._program, value) and self._program.verify(task, value, state)
+                if not usable(self._program, value):
+                    continue  # it is not used; and it may be right: products overflow
+                good = self._program.verify(task, value, state)
                 (right if good else wrong)[worker] += 1
                 if good:
                     tasks.add(task)
@@ -162,36 +170,41 @@ class ResultChecks:
         copies: dict[int, list[Entry]] = {}
         for task, each in entries.items():
             copies.setdefault(part(task), []).extend(each)
-        passed, failed, verified, doubted = Counter[int](), Counter[int](), set[int](), set[int]()
+        passed, failed, verified, settled = Counter[int](), Counter[int](), set[int](), set[int]()
+        doubted = set[int]()
         for number, values in copies.items():
             if len(values) < 2:
                 continue
             tasks = [task for task in entries if part(task) == number]
-            task = tasks[0]
             groups = self._groups(values)
-            truth = _truth(groups)
-            if truth is None and len(values) < (3 if len({worker for worker, _ in values}) > 2 else 4):
-                doubted.add(task)
-            elif truth is None:
-                return self._undecided(task, groups)
+            ruling = _ruling([[worker for worker, _ in group] for group in groups])
+            if ruling is Ruling.ASK:
+                doubted.add(tasks[0])
+            elif ruling is Ruling.RANDOM:
+                self.off = f"task {tasks[0]} gives other results from time to time, on several workers"
+                return Verdict()
+            elif ruling is Ruling.DEADLOCK:
+                workers = sorted({worker for worker, _ in values})
+                why = f"workers {workers} give different results for task {tasks[0]}, each again and again"
+                return Verdict(undecided=why)
             else:
-                passed.update(worker for worker, _ in groups[truth])
-                failed.update(worker for group in groups if group is not groups[truth] for worker, _ in group)
-                verified.update(tasks)
+                right = {worker for worker, _ in groups[ruling]}
+                wrong = [worker for group in groups if group is not groups[ruling] for worker, _ in group]
+                settled.update(tasks)
+                failed.update(wrong)
+                if len(right) > 1 or wrong:
+                    passed.update(worker for worker, _ in groups[ruling])
+                    verified.update(tasks)
         return Verdict(
-            frozenset(failed), frozenset(doubted), verified=frozenset(verified), passed=passed, failed=failed
-        )
-
-    def _undecided(self, task: int, groups: Sequence[Sequence[Entry]]) -> Verdict:
-        """Several workers, several results: either each insists on its own, or the work is never twice the same."""
-        names = sorted({worker for group in groups for worker, _ in group})
-        if sum(len(group) > 1 for group in groups) > 1:
-            return Verdict(undecided=f"workers {names} give different results for task {task}, each again and again")
-        self.off = f"task {task} gave another result every time"
-        return Verdict()
+            frozenset(failed), frozenset(doubted), verified=frozenset(verified), settled=frozenset(settled),
+            passed=passed, failed=failed,
+        )  # fmt: skip
 
     def _fitting(self, entries: Mapping[int, Sequence[Entry]], parity: AnyArray, verdict: Verdict) -> Verdict:
-        """Whether the results of a linear code fit together; else which one does not, as far as that can be told."""
+        """Whether the results of a linear code fit together; else which one does not, as far as that can be told.
+
+        It verifies no task: a chunk that only one worker computed is wrong in all of its tasks alike, and they fit.
+        """
         code, tasks = self._program.code, sorted(entries)
         values = [entries[task][0][1] for task in tasks]
         mixed = np.cos(np.arange(1.0, len(parity) + 1))  # any weights that are not zero: one pass tells
@@ -200,7 +213,7 @@ class ResultChecks:
         limit = self._limit(values) * np.sqrt(len(values))
         if not gap.max(initial=0.0) > limit:
             workers = Counter(worker for task in tasks for worker, _ in entries[task])
-            return Verdict(verified=frozenset(tasks), passed=verdict.passed | workers)
+            return replace(verdict, passed=verdict.passed | workers)
         if len(parity) < 2 and len(tasks) < code.total:
             return Verdict(more=True)
         place = int(np.argmax(gap))  # where it shows most
@@ -211,7 +224,7 @@ class ResultChecks:
         parts = directions.conj().T @ syndrome
         missed = np.linalg.norm(syndrome[:, None] - directions * parts, axis=0)
         suspects = {task for task, miss in zip(tasks, missed, strict=True) if miss <= max(10 * limit / size, LOCATED)}
-        open_ = [task for task in tasks if task not in verdict.verified]
+        open_ = [task for task in tasks if task not in verdict.settled]
         doubted = frozenset(suspects & set(open_)) or frozenset(open_)
         if not doubted:
             return Verdict(undecided="the results do not fit together, though each was computed twice")
@@ -236,7 +249,7 @@ class ResultChecks:
         odd = []
         for place in np.flatnonzero(moved > SURPRISE * usual).tolist():
             task, number, times = tasks[rows[place]], known[place], float(moved[place]) / max(usual, 1e-300)
-            if task in verdict.verified:
+            if task in verdict.settled:
                 self._usual[number] = max(self._usual.get(number, 0.0), times)
             elif times > OWN_SURPRISE * self._usual.get(number, 0.0):
                 odd.append((times, task))
@@ -245,8 +258,6 @@ class ResultChecks:
             return verdict
         self._credit -= len(odd)
         self._before = before_places, before  # look again when the answers are here
-        if self.by_parity and len(results) < self._program.code.total:
-            return Verdict(more=True)
         return Verdict(doubted=frozenset(task for _, task in odd))
 
     def _groups(self, values: Sequence[Entry]) -> list[list[Entry]]:
@@ -289,16 +300,37 @@ def usable(program: Program, value: Any) -> bool:
     return numbers.dtype.kind in "iubfc" and bool(np.isfinite(numbers).all())
 
 
-def _truth(groups: Sequence[Sequence[Entry]]) -> int | None:
-    """The group that is right: the only one, that on which workers agree, or that of the one who repeats itself."""
+class Ruling(Enum):
+    """What follows where results of the same work differ, and none of them is known to be right."""
+
+    ASK = "let another worker compute it, or the same ones again"
+    DEADLOCK = "workers insist on different results, and there is nobody else"
+    RANDOM = "the work gives other results from time to time"
+
+
+def _ruling(groups: Sequence[Sequence[int]]) -> Ruling | int:
+    """Which group of equal results is right, by its number. groups: the workers that returned each, one by one.
+
+    A group is right that two workers are in, again and again, who were never in another. A worker in two groups cannot
+    be trusted; if there are several of these it is not the workers that vary.
+    """
     if len(groups) == 1:
         return 0
-    agreed = [n for n, group in enumerate(groups) if len({worker for worker, _ in group}) > 1]
+    tries = Counter(worker for group in groups for worker in group)
+    unsteady = [worker for worker in tries if sum(worker in group for group in groups) > 1]
+    agreed = [number for number, group in enumerate(groups) if len(set(group)) > 1]
+    if (len(unsteady) > 1 and len(tries) > 1) or tries.total() > MOST_TRIES:
+        return Ruling.RANDOM
+    if len(agreed) > 1:
+        return Ruling.DEADLOCK
     if agreed:
-        return agreed[0] if len(agreed) == 1 else None
-    repeated = [n for n, group in enumerate(groups) if len(group) > 1]
-    tries = Counter(worker for group in groups for worker, _ in group)
-    return repeated[0] if len(repeated) == 1 and min(tries.values()) > 1 and tries.total() > 3 else None
+        return agreed[0] if len(groups[agreed[0]]) >= CONFIRMED else Ruling.ASK
+    if min(tries.values()) < 2 or tries.total() < 4:
+        return Ruling.ASK
+    repeated = [number for number, group in enumerate(groups) if len(group) > 1]
+    if not unsteady:
+        return Ruling.DEADLOCK
+    return repeated[0] if len(repeated) == 1 else Ruling.RANDOM
 
 
 def _combined(weights: Array, values: Sequence[AnyArray]) -> AnyArray:

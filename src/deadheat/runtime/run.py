@@ -333,8 +333,15 @@ class Run:
             seconds=(record.last or self.origin) - self.origin, compared=compared, overhead=overhead,
             at_master=at_master, intervals=self.eta.stated, held=self.eta.held, workers=self.reports, exact=exact,
             emulation=self.options.emulation, checked=self.driver.tally.cost(len(record.iterations)),
-            remarks=tuple(self.driver.remarks), not_converged=self._not_converged,
+            remarks=(*self.driver.remarks, *self._unchecked()), not_converged=self._not_converged,
         )  # fmt: skip
+
+    def _unchecked(self) -> list[str]:
+        """A remark on workers of whose results not one was checked, where results should have been."""
+        tally, name = self.driver.tally, self.driver.master.estimates.name
+        checked = tally.passed | tally.failed
+        missed = [name(worker) for worker in sorted(tally.unchecked) if not checked[worker]]
+        return [f"no result of {', '.join(missed)} was checked"] if missed and self.options.check_rate else []
 
     def _compared(self, overhead: float) -> tuple[tuple[Compared, ...], bool]:
         """Iteration, service and delay of the jobs that were worked on in this run; whether the forecast is exact."""

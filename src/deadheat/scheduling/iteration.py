@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
+from math import isfinite
 
 from deadheat.coding import Code
 from deadheat.scheduling.schedules import Progress
@@ -10,14 +11,20 @@ MOST_ERRORS = 2  # times that a task may fail, or give no number, before its job
 
 
 class Iteration:
-    """One iteration of a job under a code.
+    """One iteration of a job under a code, begun at a time.
 
-    awaited: doubted tasks that are computed once more, and by whom; the iteration waits for them.
+    spot_checks: results, (task, worker), that are to be compared. held_up, until: since when, and for how long at most,
+    it waits for nothing but these.
     """
 
-    def __init__(self, code: Code, workers: Iterable[int], seconds: Callable[[int], float]) -> None:
+    def __init__(self, code: Code, workers: Iterable[int], seconds: Callable[[int], float], began: float = 0.0) -> None:
         self.progress = Progress(code.total, workers, seconds)
-        self.awaited: dict[int, int | None] = {}
+        self.began = began
+        self.spot_checks: set[tuple[int, int]] = set()
+        self.until: float | None = None
+        self.held_up: float | None = None
+        self._awaited: set[tuple[int, int]] = set()  # results that decide whether those of doubted tasks are right
+        self._doubted: set[int] = set()  # tasks that nobody computes again yet
         self._code, self._fewest, self._why = (
             code,
             code.fewest,
@@ -31,10 +38,16 @@ class Iteration:
         """Do not resolve with fewer results than these."""
         self._fewest = min(results, self._code.total)
 
-    @property
-    def complete(self) -> bool:
-        """Whether the results that are in determine it, and no doubted one is still to come."""
-        return not self.awaited and self._determined_by(self.progress.done)
+    def ready(self, at: float, allowed: float) -> bool:
+        """Whether to resolve it now: its results suffice, nothing is doubted, and its spot checks are in or out of time.
+
+        allowed: seconds that it may wait for spot checks when all else is there.
+        """
+        if self._awaited or self._doubted or not self._determined_by(self.progress.done):
+            return False
+        if self.spot_checks and self.held_up is None:
+            self.held_up, self.until = at, at + allowed if isfinite(allowed) else None
+        return not self.spot_checks or (self.until is not None and at >= self.until)
 
     def _determined_by(self, tasks: Collection[int]) -> bool:
         return len(tasks) >= self._fewest and self._code.decodable(tasks)
@@ -43,8 +56,8 @@ class Iteration:
         """Count a result."""
         self.progress.finish(worker, task)
         self._tried.setdefault(task, []).append(worker)
-        if self.awaited.get(task) == worker:
-            del self.awaited[task]
+        self._awaited.discard((task, worker))
+        self.spot_checks.discard((task, worker))
 
     def fail(self, worker: int, task: int) -> set[int]:
         """Count an error; the workers on which the task has failed."""
@@ -52,8 +65,10 @@ class Iteration:
         queue = self.progress.left.get(worker, [])
         if task in queue:
             queue.remove(task)
-        if self.awaited.get(task) == worker:
-            self.awaited[task] = None
+        if (task, worker) in self._awaited:
+            self._awaited.remove((task, worker))
+            self._doubted.add(task)
+        self._give_up_check({task})
         return self._errors[task]
 
     def discard(self, tasks: Iterable[int], why: str) -> tuple[int, set[int]] | None:
@@ -68,7 +83,12 @@ class Iteration:
     def lose(self, worker: int) -> None:
         """Forget what a worker has to do; somebody else must do what was awaited of it."""
         self.progress.left.pop(worker, None)
-        self.awaited = {task: None if other == worker else other for task, other in self.awaited.items()}
+        self._doubted |= {task for task, other in self._awaited if other == worker}
+        self._awaited = {(task, other) for task, other in self._awaited if other != worker}
+        self._give_up_check({task for task, other in self.spot_checks if other == worker})
+
+    def _give_up_check(self, tasks: set[int]) -> None:
+        self.spot_checks = {(task, worker) for task, worker in self.spot_checks if task not in tasks}
 
     def strike(self, workers: Collection[int]) -> None:
         """Take back the results of workers that cannot be trusted."""
@@ -79,17 +99,18 @@ class Iteration:
 
     def doubt(self, tasks: Iterable[int]) -> None:
         """Wait for these tasks to be computed once more."""
-        self.awaited |= dict.fromkeys(tasks)
+        self._doubted |= set(tasks)
 
     def shortage(self, alive: set[int]) -> dict[int, list[int]]:
         """What to give to whom, so that the living will determine the iteration; nothing while nobody is there."""
         extra: dict[int, list[int]] = {}
         if not alive:
             return extra
-        for task in sorted(task for task, worker in self.awaited.items() if worker not in alive):
+        for task in sorted(self._doubted):
             worker = self.progress.soonest(self._fresh(task, alive), extra)
-            self.awaited[task] = worker
+            self._awaited.add((task, worker))
             extra.setdefault(worker, []).append(task)
+        self._doubted.clear()
         coming = self.progress.done.union(*self.progress.left.values())
         for task in range(self._code.total):
             if self._determined_by(coming):
@@ -113,7 +134,8 @@ class Iteration:
         return alive - self._errors.get(task, set()) or alive
 
     def _fresh(self, task: int, alive: set[int]) -> list[int]:
-        """Those that have computed a task least often, best none: they shall tell whether its result is right."""
-        able, tried = self._able(task, alive), self._tried.get(task, [])
+        """Those that have computed a task or a copy of it least often: they shall tell whether its result is right."""
+        part, able = self._code.part, self._able(task, alive)
+        tried = [w for other, workers in self._tried.items() if part(other) == part(task) for w in workers]
         fewest = min(map(tried.count, able))
         return sorted(worker for worker in able if tried.count(worker) == fewest)

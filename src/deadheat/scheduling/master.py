@@ -83,7 +83,9 @@ class Master:
             case messages.Refused(ticket=ticket) if ticket == self.ticket:
                 return self._refused(event)
             case messages.Doubted(ticket=ticket) if ticket == self.ticket:
-                return self._doubted(event)
+                self._resolving = False
+                self._iteration.doubt(event.tasks)
+                return self._repair(event.at)
             case messages.Convicted(ticket=ticket) if ticket == self.ticket:
                 return self._convicted(event)
             case messages.Arrived():
@@ -109,7 +111,7 @@ class Master:
             return self.probe.deadline
         if self.ticket is None or self._resolving:
             return None
-        times = [due for due, _, _ in self._due()]
+        times = [due for due, _, _ in self._due()] + ([] if self._iteration.until is None else [self._iteration.until])
         wake = self._schedule.wake(self._progress)
         return min(times if wake is None else [*times, wake], default=None)
 
@@ -145,13 +147,11 @@ class Master:
         except Exception as error:  # of the user's policy or schedule, or workers that cannot hold the tasks
             return self._give_up(f"its tasks cannot be split: {type(error).__name__}: {error}", at)
         busy = {w for w, tasks in self._progress.left.items() if tasks}
-        self._iteration, self._asked = Iteration(job.code, workers, self._seconds), {}
+        self._iteration, self._asked = Iteration(job.code, workers, self._seconds, at), {}
         self._losses.begin_iteration()
-        checks = self._spot_checks.due(job)
-        if checks and job.parity:
+        opening, self._iteration.spot_checks = self._spot_checks.chosen(job, opening, workers, self._expected)
+        if self._iteration.spot_checks and job.parity:
             self._iteration.wait_for(job.code.critical + 1)
-        elif checks:
-            opening = self._spot_checks.copied(opening, checks, self._seconds)
         if self._adapt and ticket.iteration % EXPLORED == EXPLORED - 1:
             opening |= exploratory_copies(workers, opening)
         commands = [self._assign(worker, tuple(map(int, tasks)), at) for worker, tasks in opening.items()]
@@ -180,6 +180,7 @@ class Master:
         if event.over or ticket.iteration + 1 >= self._jobs[ticket.job].iterations:
             self._drop(ticket.job)
             return [messages.Deliver(ticket.job), *self._next_job(event.at)]
+        self._spot_checks.earn(event.at - self._iteration.began)
         return self._begin(ticket.next, event.at, ticket)
 
     def _give_up(self, reason: str, at: float) -> list[Command]:
@@ -233,12 +234,14 @@ class Master:
         self._progress.now = at
         self._iteration.finish(worker, event.task)
         self._losses.result(worker, at)
-        return commands + (self._resolve() or self._more(worker, at))
+        return commands + (self._resolve(at) or self._more(worker, at))
 
-    def _resolve(self) -> list[Command]:
-        """Ask for the iteration to be decoded, if its results suffice."""
-        if self.ticket is None or self._resolving or not self._iteration.complete:
+    def _resolve(self, at: float) -> list[Command]:
+        """Ask for the iteration to be decoded, if it is ready for that."""
+        job = None if self.ticket is None or self._resolving else self._jobs[self.ticket.job]
+        if self.ticket is None or job is None or not self._iteration.ready(at, self._spot_checks.allowed(job)):
             return []
+        self._spot_checks.waited(at - (at if self._iteration.held_up is None else self._iteration.held_up))
         self._resolving = True
         return [messages.Resolve(self.ticket, frozenset(self._progress.done))]
 
@@ -308,12 +311,6 @@ class Master:
             return self._give_up(f"task {event.task} failed on {self._names(failed_on)}: {event.error}", event.at)
         return [] if self._resolving else self._repair(event.at)
 
-    def _doubted(self, event: messages.Doubted) -> list[Command]:
-        """Have tasks computed once more, by those that have not computed them; the iteration waits for it."""
-        self._resolving = False
-        self._iteration.doubt(event.tasks)
-        return self._repair(event.at)
-
     def _convicted(self, event: messages.Convicted) -> list[Command]:
         """Use nothing of workers that gave wrong results, and let them go; where it must, the job begins anew."""
         assert self.ticket is not None
@@ -326,7 +323,7 @@ class Master:
             again = Ticket(self.ticket.job, self._jobs[self.ticket.job].first, self.ticket.attempt + 1)
             return commands + self._begin(again, event.at, self.ticket)
         self._iteration.strike(event.workers)
-        return commands + (self._resolve() or self._repair(event.at))
+        return commands + self._repair(event.at)
 
     @property
     def _all_banned(self) -> bool:
@@ -366,8 +363,7 @@ class Master:
         for reason in filter(None, reasons):
             stuck = [messages.Dismiss(worker) for worker, tasks in self._progress.left.items() if tasks]
             return [*commands, *stuck, *self._give_up(reason, at)]  # others may hang in it too
-        if silent:
-            commands += self._repair(at)
+        commands += self._repair(at) if silent else self._resolve(at)
         wake = self._schedule.wake(self._progress)
         if wake is not None and at >= wake and self.ticket is not None:
             self._progress.now = at
@@ -386,12 +382,16 @@ class Master:
         """Give the living what is missing, if what they have would not do; give up where nothing is left to give."""
         if self._iteration.hopeless is not None and self.alive:
             return self._give_up(self._iteration.hopeless, at)
-        return [
+        return self._resolve(at) or [
             self._assign(worker, tuple(tasks), at) for worker, tasks in self._iteration.shortage(self.alive).items()
         ]
 
     def _names(self, workers: Iterable[int]) -> str:
         return " and ".join(map(self.estimates.name, sorted(workers)))
+
+    def _expected(self, worker: int, tasks: int) -> float:
+        """The expected time of some of a worker's tasks, from the message to the last result."""
+        return self.estimates[worker].comm.mean + tasks * self._seconds(worker)
 
     def _seconds(self, worker: int) -> float:
         """The expected time of one of a worker's tasks."""

@@ -62,7 +62,8 @@ class Arrived(Value):
     code, spec: its code, the number and the size of its tasks. first: the iteration with which it begins, for a job
     that was begun before. rounds, seconds: a job without iterations is a probe: its tasks only measure the workers, in
     at most so many rounds and seconds. patience: seconds that a task may take, where the job says so. checks: the part
-    of its tasks that are checked: computed by two workers, or (parity) by one more result than the code needs.
+    of its tasks that are checked: computed by two workers, and (parity) by one more result than the code needs.
+    thrifty: checks that would hold up iterations for long are made less often.
     """
 
     job: int
@@ -76,6 +77,7 @@ class Arrived(Value):
     patience: float | None = None
     checks: float = 0.0
     parity: bool = False
+    thrifty: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ PRECISION = 0.01  # of the mean iteration, at which they are
 MOST_WORK = 1000.0  # times the plain work, beyond which work is not what a code loses by
 LONGEST = 12.0  # seconds of all laws and simulations, roughly; those of the examples take ten
 BREAK_EVEN_LAWS, FASTEST_LAWS = 20, 8  # laws that a break-even and a fastest split take
+PER_WORKER = 4e-6  # seconds of each worker with a task or without, for a candidate
 CERTIFIED_ON = 32  # random patterns and lost blocks, each, on which a choice's conditioning is tried
 
 
@@ -172,7 +173,8 @@ class Judge:
         return seconds_of_run(split, stream, 1, SCHEDULES[candidate.schedule], by_tasks=True, followed=False)
 
     def _seconds(self, total: int, critical: int) -> float:
-        return seconds_of_law(min(len(self.cluster), total), total, critical)
+        workers = len(self.cluster)
+        return seconds_of_law(min(workers, total), total, critical) + PER_WORKER * workers
 
     def delay(self, iteration: float, iteration_std: float) -> float:
         """The mean delay of jobs with such iterations."""

@@ -18,6 +18,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
 
+from deadheat.errors import DeadheatError
 from deadheat.runtime.emulation import Emulation
 from deadheat.runtime.engines.codec import by_value, event_from
 from deadheat.runtime.engines.local_worker import READY, Setup
@@ -32,6 +33,13 @@ from deadheat.scheduling import Event, Message, Ticket, messages
 
 START = 15.0  # seconds that a worker has to start, and twice as long each time; it takes half a second on a free core
 ENDING = 0.2  # seconds between the end of a pipe and the end of its process, which says better what happened
+
+
+class NotOurs(DeadheatError):
+    """Workers of the process that this one was forked from are asked for work."""
+
+    def __init__(self) -> None:
+        super().__init__("these workers belong to the process that this one was forked from: begin a run of your own")
 
 
 @dataclass(eq=False)
@@ -60,6 +68,11 @@ class _Resources:
     folders: MemoryFolders = field(default_factory=lambda: MemoryFolders(()))
     arenas: dict[int, Arena] = field(default_factory=dict)  # of each job, for its program and the chunks sent for it
     states: list[Arena] = field(default_factory=list)  # in turns: a purged task may still look at the last one
+
+    def check_owner(self) -> None:
+        """Refuse to work in a fork of the owner's process: pipes and memory are shared with it."""
+        if os.getpid() != self.owner:
+            raise NotOurs
 
     def release(self) -> None:
         """End all workers and give everything back; in a fork of the owner's process, nothing happens."""
@@ -117,6 +130,7 @@ class LocalEngine(RosterEngine[_Handle]):
 
     def send(self, worker: int, message: Message) -> None:
         """Through the pipe, if it takes it at once; else as soon as it does."""
+        self._resources.check_owner()
         with self._lock:
             handle = self.handles.get(worker)
             packed = self._packed(message)
@@ -124,6 +138,7 @@ class LocalEngine(RosterEngine[_Handle]):
                 self._post(worker, handle, pickle.dumps(packed, 5))
 
     def wait(self, timeout: float | None) -> list[Event]:
+        self._resources.check_owner()
         end = inf if timeout is None else self.now() + timeout
         while True:
             with self._lock:
