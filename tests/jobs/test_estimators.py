@@ -49,6 +49,27 @@ def test_linear_is_ridge() -> None:
     assert ours.n_iter_ > 1
 
 
+@pytest.mark.parametrize("unit", [1e-200, 1e-7, 1.0, 1e7, 1e150])
+def test_the_unit_of_the_target_does_not_matter(unit: float) -> None:
+    x, y = table()
+    y = y + 1e4
+    ours = LinearRegressor(l2=0.1, workers=2).fit(x, unit * y)
+    other = Ridge(alpha=0.1 * len(x), solver="cholesky").fit(x, y)
+    assert ours.converged_
+    assert np.abs(ours.coef_ / unit - other.coef_).max() < 1e-5
+    assert ours.intercept_ / unit == pytest.approx(other.intercept_, abs=1e-5)
+    loss = 0.5 * np.mean((other.predict(x) - y) ** 2) + 0.05 * other.coef_ @ other.coef_
+    assert ours.loss_ / unit / unit == pytest.approx(loss) or unit == 1e-200  # whose square is zero
+
+
+def test_a_constant_target_has_no_slope() -> None:
+    x, _ = table()
+    for value in (0.0, 0.1, -3e8):
+        fit = LinearRegressor(workers=2).fit(x, np.full(len(x), value))
+        assert fit.intercept_ == pytest.approx(value)
+        assert np.abs(fit.coef_).max() <= 1e-9 * abs(value)
+
+
 @pytest.mark.parametrize("classes", [2, 3], ids=["two", "three"])
 def test_logistic_is_that_of_scikit_learn(classes: int) -> None:
     x, y = table()[0], labels(classes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Iterator
 from concurrent.futures import Future
@@ -57,6 +58,25 @@ def locked() -> Job:
     return Job(range(6), compute, 0.0, plus, 3, "locked")
 
 
+class Counter:
+    """A state that cannot be copied, and is changed in place."""
+
+    def __init__(self) -> None:
+        self.value, self.lock = 0.0, threading.Lock()
+
+    def add(self, total: Array, iteration: int) -> Counter:
+        self.value += float(total)
+        return self
+
+
+def uncopied() -> Job:
+    return Job([1.0, 2.0], lambda state, chunk: np.array(chunk), Counter(), Counter.add, 3, share=lambda state: None)
+
+
+def hidden(state: float, chunk: int) -> Array:
+    return np.ma.array([float(chunk), 5.0], mask=[False, True])
+
+
 def odd() -> Job:
     """Five numbers of a chunk: two weights, the intercept, the loss and the rows."""
     return least_squares(arrays(X[:, :2], Y), chunks=8, iterations=5, tolerance=0.0, name="odd")
@@ -86,6 +106,7 @@ def bad_ones(folder: Path) -> Iterator[tuple[Workable, Code | None]]:
     short = MatrixJob(np.eye(8), np.ones(5), lambda state, product, iteration: product, 2, name="short")
     yield short, dh.codes.mds(3, 4)
     yield locked(), None
+    yield Job(range(6), hidden, np.zeros(2), lambda state, total, iteration: total, 2, "hidden"), None
     yield odd(), dh.codes.communication_efficient(8, 2, 4)
 
 
@@ -190,3 +211,30 @@ def test_a_pool_names_the_job_that_failed_and_goes_on() -> None:
         with pytest.raises(dh.JobFailed, match=r"job dark: .*OSError: no light.*chunk "):
             dark.result(30)
         assert fine.result(30).error is None
+
+
+UNCOPIED = r"start = .*: cannot be copied \(TypeError: cannot pickle .*lock.*\); leave out"
+
+
+@pytest.mark.timeout(60)
+def test_a_start_that_cannot_be_copied_is_refused_and_others_go_on() -> None:
+    """Two runs of the job would share it, and the second begin where the first ended."""
+    for alone in (in_series, lambda job: run(job, NAMED)):
+        with pytest.raises(dh.BadInput, match=UNCOPIED):
+            alone(uncopied())
+    first, second, third = run([good(), uncopied(), good()], NAMED).wait().deliveries
+    assert (first.error, third.error) == (None, None)
+    assert re.match(UNCOPIED, second.error or "")
+    with Pool(NAMED) as pool:
+        refused, fine = pool.submit(uncopied()), pool.submit(good())
+        with pytest.raises(dh.BadInput, match=UNCOPIED):
+            refused.result(20)
+        assert fine.result(20).error is None
+
+
+def test_a_mask_is_not_dropped(deliveries: Deliveries) -> None:
+    error = error_of("hidden", deliveries)
+    assert "masked" in error
+    assert "filled(0.0)" in error
+    shown = Job(range(3), lambda state, chunk: np.ma.array([chunk, 1.0]), np.zeros(2), lambda s, total, i: total, 1)
+    assert in_series(shown).tolist() == [3.0, 3.0]  # nothing is behind this mask

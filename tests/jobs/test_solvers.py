@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
 
@@ -216,3 +217,54 @@ def test_what_solvers_refuse() -> None:
         jacobi(np.eye(3), np.ones(3)).program(dh.codes.cyclic(3, 1), math.inf)
     with pytest.raises(dh.BadInput, match="blocks of 3 rows"):
         jacobi(np.eye(3), np.ones(3)).program(dh.codes.mds(4, 5), math.inf)
+
+
+SIZES = (1e-200, 1e-165, 1e-100, 1e100, 1e155, 1e200)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_numbers_whose_squares_leave_the_range_are_refused(size: float) -> None:
+    """A norm that is zero or infinite would make any solver content with its first guess."""
+    matrix, right = np.diag(np.arange(1.0, 7.0)), np.ones(6)
+    cases: tuple[tuple[Callable[[], Workable], str], ...] = (
+        (lambda: jacobi(matrix, size * right), "right"),
+        (lambda: conjugate_gradients(sparse.csr_array(matrix), 1j * size * right), "right"),
+        (lambda: jacobi(size * matrix, right), "matrix"),
+        (lambda: power_iteration(sparse.csr_array(size * matrix)), "matrix"),
+        (lambda: ridge(matrix, size * right, 1.0), "y"),
+        (lambda: ridge(matrix * np.sqrt(size), right, 1.0), "x"),
+        (lambda: pagerank(np.ones((3, 3)) * size), "links"),
+    )
+    for make, field in cases:
+        with pytest.raises(dh.BadInput, match=f"^{field} = .*largest entry.*scale it"):
+            make()
+
+
+@pytest.mark.parametrize("size", [1e-80, 1e80])
+@pytest.mark.parametrize("other", [1e-80, 1e80])
+def test_solvers_are_right_for_numbers_of_any_other_size(size: float, other: float) -> None:
+    matrix, right = np.diag(np.arange(1.0, 7.0)) + 0.01, np.arange(1.0, 7.0)
+    solution = np.linalg.solve(matrix, right)
+    for solve in (jacobi, conjugate_gradients):
+        state = in_process(solve(size * matrix, other * right))
+        assert np.allclose(getattr(state, "x", state) / other * size, solution, rtol=1e-8)
+    vector = in_process(power_iteration(size * matrix))
+    assert abs(vector @ np.linalg.eigh(matrix)[1][:, -1]) == pytest.approx(1.0)
+
+
+def test_links_whose_sum_is_beyond_their_own_type() -> None:
+    graph = np.array([[0.0, 1.0, 1.0], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0]])
+    for links in ((60_000 * graph).astype(np.float16), sparse.csr_array((2e38 * graph).astype(np.float32))):
+        assert np.allclose(in_process(pagerank(links)), in_process(pagerank(graph)))
+
+
+def test_what_is_masked_is_refused() -> None:
+    hidden = np.ma.array(np.eye(3), mask=np.eye(3, dtype=bool))
+    for make in (
+        lambda: power_iteration(hidden),
+        lambda: jacobi(np.eye(3), hidden[0]),
+        lambda: dh.jobs.ProductJob(hidden, np.eye(3)),
+        lambda: dh.jobs.TransformJob(hidden[0]).program(dh.codes.fft(3, 4), math.inf),
+    ):
+        with pytest.raises(dh.BadInput, match="masked"):
+            make()

@@ -10,7 +10,7 @@ import textwrap
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import lru_cache, partial, update_wrapper
 from pathlib import Path
 from typing import Any
 
@@ -55,9 +55,10 @@ def said(one: Workable, other: Workable) -> str:
 
 
 SCRIPT = """
-    import functools, math
+    import collections, functools, math
     from dataclasses import dataclass
     from random import gauss
+    from typing import NamedTuple
     import numpy as np
     from numpy.random import normal
     from scipy import sparse
@@ -88,8 +89,17 @@ SCRIPT = """
         def step(self, state, answer, iteration):
             return state + answer
 
-    chunks = [{"x": np.arange(4.0), "y": sparse.eye_array(3).tocsr(), "z": {"k", "l", "m"}} for _ in range(3)]
     step = Step()
+
+    class Point(NamedTuple):
+        x: float
+        y: float = 1.0
+
+    class Words(set):
+        pass
+
+    step.more = Point(2.0), Words({"f", "g", "h"}), collections.defaultdict(list, a=[1]), collections.Counter("aab")
+    chunks = [{"x": np.arange(4.0), "y": sparse.eye_array(3).tocsr(), "z": {"k", "l", "m"}} for _ in range(3)]
     job = dh.Job(chunks, Part({"i", "j", "k"}), {"s": 1.0}, step.step, 3, share=functools.partial(dict, a=1))
     print(fingerprint(job.program(dh.codes.cyclic(3, 1), math.inf), job.start))
 """
@@ -159,7 +169,38 @@ def test_large_arrays_that_are_not_in_one_piece_count_to_the_last_block() -> Non
 # Another job
 
 
+class Row(list[float]):
+    unit = ""
+
+
+class Settings(dict[str, float]):
+    rate = 0.0
+
+
+class Words(set[str]):
+    language = ""
+
+
+class Measured(np.ndarray[Any, Any]):
+    unit = ""
+
+
+def labelled(thing: Any, **attributes: Any) -> Any:
+    vars(thing).update(attributes)
+    return thing
+
+
 DATA: dict[str, tuple[Any, Any]] = {
+    "an order of keys": ({"a": 1, "b": 2}, {"b": 2, "a": 1}),
+    "an attribute of a list": (labelled(Row([1.0]), unit="m"), labelled(Row([1.0]), unit="s")),
+    "an attribute of a dict": (labelled(Settings(a=1.0), rate=1.0), labelled(Settings(a=1.0), rate=2.0)),
+    "an attribute of a set": (labelled(Words("a"), language="en"), labelled(Words("a"), language="fr")),
+    "an attribute of an array": (
+        labelled(np.zeros(2).view(Measured), unit="m"),
+        labelled(np.zeros(2).view(Measured), unit="s"),
+    ),
+    "an element of a list of one's own": (Row([1.0]), Row([2.0])),
+    "an item of a dict of one's own": (Settings(a=1.0), Settings(a=2.0)),
     "an element": (np.arange(3.0), np.array([0.0, 1.0, 2.5])),
     "a type": (np.arange(3), np.arange(3.0)),
     "a shape": (np.zeros((2, 3)), np.zeros((3, 2))),
@@ -247,7 +288,21 @@ def method(body: str) -> Any:
     """)
 
 
+class Scaled:
+    """A wrapper as functools makes them, with a number of its own."""
+
+    def __init__(self, function: Callable[..., Any], factor: float) -> None:
+        update_wrapper(self, function)
+        self.factor = factor
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self.factor * self.__wrapped__(*arguments)  # type: ignore[attr-defined]
+
+
 FUNCTIONS: dict[str, tuple[Any, Any]] = {
+    "a field of a wrapper": (Scaled(add, 1.0), Scaled(add, 2.0)),
+    "what is wrapped": (Scaled(add, 1.0), Scaled(subtract, 1.0)),
+    "an attribute": (labelled(with_rate(1.0), factor=1.0), labelled(with_rate(1.0), factor=2.0)),
     "a body": (add, subtract),
     "a closure": (with_rate(1.0), with_rate(2.0)),
     "a default": (with_default(1.0), with_default(2.0)),

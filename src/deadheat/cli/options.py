@@ -1,13 +1,14 @@
 """Arguments and options that several commands share: how they are read from text, and what `--json` prints."""
 
-from collections.abc import Iterable
+import sys
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from deadheat import __version__
-from deadheat.errors import BadInput, finite, nearest
+from deadheat.errors import BadInput, DeadheatError, finite, nearest
 from deadheat.planning import POLICIES
 from deadheat.reporting import to_json
 from deadheat.scheduling import SCHEDULES
@@ -39,6 +40,16 @@ AsJson = Annotated[bool, typer.Option("--json", help="One JSON object on standar
 def print_json(content: dict[str, Any]) -> None:
     """Print one object with the version first, and nothing else on standard output."""
     print(to_json({"version": __version__} | content))
+
+
+def wrote(write: Callable[..., None], *content: Any, **where: Any) -> bool:
+    """Write a file; where that fails, say so and return False: what was computed is not lost with it."""
+    try:
+        write(*content, **where)
+    except DeadheatError as error:
+        print(f"deadheat: {error}", file=sys.stderr)
+        return False
+    return True
 
 
 def percentage(option: str, text: str, least: float | None = None) -> float:

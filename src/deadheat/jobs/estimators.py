@@ -70,12 +70,19 @@ class _Descent(BaseEstimator):  # type: ignore[misc]
 
 
 class LinearRegressor(RegressorMixin, _Descent):  # type: ignore[misc]
-    """Least squares with an L2 penalty (of the mean squared error; see `deadheat.jobs.regression`)."""
+    """Least squares with an L2 penalty (of the mean squared error; see `deadheat.jobs.regression`).
+
+    The target is fitted in units of its standard deviation, and `tolerance` is that of the gradient in these units: a
+    target in other units gives the same fit. Features are taken as they are, since their scale is what the penalty is
+    measured in: bring them to about one size.
+    """
 
     def fit(self, X: Any, y: Any) -> LinearRegressor:
         X, y = validate_data(self, X, y, dtype=float, y_numeric=True)
-        weights = self._weights(least_squares, Arrays(X, np.asarray(y, float)))
-        self.coef_, self.intercept_ = weights[:-1], float(weights[-1])
+        centre, spread = _centre_and_spread(np.asarray(y, float))
+        weights = spread * self._weights(least_squares, Arrays(X, (y - centre) / spread))
+        self.coef_, self.intercept_ = weights[:-1], centre + float(weights[-1])
+        self.loss_ *= spread * spread
         return self
 
     def predict(self, X: Any) -> AnyArray:
@@ -83,8 +90,18 @@ class LinearRegressor(RegressorMixin, _Descent):  # type: ignore[misc]
         return np.asarray(validate_data(self, X, reset=False, dtype=float) @ self.coef_ + self.intercept_)
 
 
+def _centre_and_spread(values: AnyArray) -> tuple[float, float]:
+    """The mean and the standard deviation (1 where they are all the same), whatever the size of the values."""
+    largest = float(np.abs(values).max()) or 1.0
+    scaled = values / largest
+    return float(scaled.mean()) * largest, float(scaled.std()) * largest or 1.0
+
+
 class LogisticClassifier(ClassifierMixin, _Descent):  # type: ignore[misc]
-    """Logistic regression of two labels, softmax regression of more, with an L2 penalty."""
+    """Logistic regression of two labels, softmax regression of more, with an L2 penalty.
+
+    Features are taken as they are: bring them to about one size, or a small gradient says little.
+    """
 
     def fit(self, X: Any, y: Any) -> LogisticClassifier:
         X, y = validate_data(self, X, y, dtype=float)

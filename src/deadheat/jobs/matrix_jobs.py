@@ -223,8 +223,9 @@ class TransformJob(CodedJob):
         code = code or codes.fft(8, 10)
         _must_be_for("transform", code, "", "take codes.fft(parts, total)")
         signal = np.asarray(self.signal)
-        if signal.dtype.kind not in "iufc" or not np.isfinite(signal).all():
-            raise BadInput("signal", signal.shape, "has values that are not finite numbers", "mend them first")
+        if signal.dtype.kind not in "iufc" or not np.isfinite(signal).all() or np.ma.is_masked(self.signal):
+            problem = "has values that are masked or not finite numbers"
+            raise BadInput("signal", signal.shape, problem, "mend them first")
         if signal.ndim != 1 or signal.size % code.chunks:
             problem = f"not a vector that {code.chunks} parts of one length make up"
             raise BadInput("signal", signal.shape, problem, "pad it with zeros, or take other parts")
@@ -260,6 +261,6 @@ def check_matrix(field: str, matrix: Any) -> None:
     values = matrix if isinstance(matrix, np.ndarray) else matrix.data
     if np.asarray(values).dtype.kind not in "iufc":
         raise BadInput(field, str(np.asarray(values).dtype), "not numbers", "give numbers")
-    if not np.isfinite(values).all():
-        raise BadInput(field, shape, "has values that are not finite", "mend them first")
+    if not np.isfinite(values).all() or np.ma.is_masked(values):
+        raise BadInput(field, shape, "has values that are masked or not finite", "mend them first")
     whole_numbers(np.asarray(values))

@@ -16,6 +16,7 @@ from deadheat.jobs.symmetry import check_hermitian
 from deadheat.model import AnyArray, Array
 from deadheat.runtime import Converged
 
+LARGEST = 1e90  # entries up to which, and down to one part in which, three can be multiplied, as x A x is
 GROWTH = 1e6  # times the first residual: conjugate gradients stay below it up to a condition number of 1e12
 
 
@@ -35,7 +36,7 @@ def pagerank(
     n, strengths = links.shape[0], links if isinstance(links, np.ndarray) else links.data
     if strengths.size and strengths.min() < 0:
         raise BadInput("links", strengths.min(), "a negative link", "give strengths from 0 on")
-    out = np.asarray(links.sum(axis=1), float).ravel()
+    out = np.asarray(links @ np.ones(n)).ravel()  # in double precision: sums of sparse rows may overflow in their own
     share = np.divide(1.0, out, out=np.zeros(n), where=out > 0)
     if isinstance(links, np.ndarray):
         flow = np.ascontiguousarray((links * share[:, None]).T, float)
@@ -68,8 +69,8 @@ def power_iteration(
         start = start + 1j * rng.normal(size=start.size)
 
     def step(vector: AnyArray, product: AnyArray, iteration: int) -> AnyArray | Converged:
-        size = np.linalg.norm(product)
-        if not size > 0:
+        size = float(np.linalg.norm(product))
+        if size == 0:
             raise ZeroDivisionError("the matrix sends the vector to zero")
         new = product / size
         overlap = np.vdot(vector, new)  # its sign or phase is that of the eigenvalue, and does not turn the vector
@@ -179,7 +180,10 @@ def ridge(
     if target.shape != (x.shape[0],):
         raise BadInput("y", target.shape, f"not one target for each of {x.shape[0]} rows", "give a vector")
     wide = x.astype(np.result_type(x.dtype, float), copy=False)  # products of small integers would wrap
-    square, moment = wide.T @ wide, np.asarray(wide.T @ target)
+    with np.errstate(over="ignore"):
+        square, moment = wide.T @ wide, np.asarray(wide.T @ target)
+    _check_scale("x", square, "x.T @ x")
+    _check_scale("y", moment, "x.T @ y")
     rate = 1 / (float(abs(square).sum(axis=0).max()) + l2)  # the largest eigenvalue is at most the largest column sum
     scale = float(np.linalg.norm(moment))
 
@@ -224,6 +228,17 @@ def _check_square(field: str, matrix: Any) -> None:
     check_matrix(field, matrix)
     if matrix.shape[0] != matrix.shape[1]:
         raise BadInput(field, matrix.shape, "not square", "give as many columns as rows")
+    _check_scale(field, matrix)
+
+
+def _check_scale(field: str, array: Any, product: str = "") -> None:
+    """Refuse numbers so large or small that norms and residuals are infinite or zero, and a solver is soon content."""
+    values = array if isinstance(array, np.ndarray) else array.data
+    parts = (values.real, values.imag) if values.dtype.kind == "c" else (values,)
+    largest = max(abs(float(end)) for part in parts for end in (part.min(initial=0), part.max(initial=0)))
+    if largest > 0 and not 1 / LARGEST <= largest <= LARGEST:
+        entry = f"the largest entry of {product}" if product else "the largest entry"
+        raise BadInput(field, largest, f"{entry} is not between {1 / LARGEST:g} and {LARGEST:g}", "scale it")
 
 
 def _check_real(field: str, array: Any) -> None:
@@ -239,8 +254,9 @@ def _vector(field: str, values: ArrayLike) -> AnyArray:
         raise BadInput(field, values, "not numbers", "give a vector of numbers") from None
     if array.dtype.kind not in "iubfc":
         raise BadInput(field, str(array.dtype), "not numbers", "give a vector of numbers")
-    if not np.isfinite(array).all():
-        raise BadInput(field, array.shape, "has values that are not finite", "mend them first")
+    if not np.isfinite(array).all() or np.ma.is_masked(values):
+        raise BadInput(field, array.shape, "has values that are masked or not finite", "mend them first")
+    _check_scale(field, array)
     return array.astype(np.result_type(array.dtype, float))
 
 

@@ -3,9 +3,11 @@
 import csv
 import json
 import os
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 import numpy as np
@@ -36,6 +38,13 @@ def check_target(option: str, path: Path | None, endings: Sequence[str] = TABLES
         raise BadInput(option, str(path), "its folder does not exist", "make it, or name another")
     if os.path.isdir(path):
         raise BadInput(option, str(path), "is a folder", "name a file")
+    if endings and os.path.exists(path) and not os.path.isfile(path):
+        raise BadInput(option, str(path), "is a device", "name a file")
+    try:
+        with tempfile.TemporaryFile(dir=path.parent):
+            pass
+    except OSError as error:
+        raise BadInput(option, str(path), error.strerror or "cannot be written", "name another folder") from None
 
 
 def write_table(columns: Columns, path: Path, about: Mapping[str, Any] | None = None) -> None:
@@ -94,11 +103,15 @@ def write_text(text: str, path: Path) -> None:
 
 
 def _atomically(path: Path, write: Callable[[Path], object]) -> None:
-    """Write beside the place and move it there, so that a failure leaves what was."""
-    temporary = path.with_name(f".{os.getpid()}.{path.name}")  # with its ending, which says the format
+    """Write beside the place and move it there, so that a failure leaves what was; a link is followed."""
+    target = Path(os.path.realpath(path))
+    temporary = target.with_name(f".{token_hex(8)}.{target.name}")  # with its ending, which says the format
     try:
+        os.close(
+            os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
+        )  # nobody's link, and as the umask says
         write(temporary)
-        temporary.replace(path)
+        temporary.replace(target)
     except OSError as error:
         why = error.strerror or "cannot be written"
         raise BadInput("file", str(path), why, "name a file in a folder of yours") from None

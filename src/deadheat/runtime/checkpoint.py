@@ -9,6 +9,7 @@ import fcntl
 import json
 import os
 import pickle
+import stat
 import tempfile
 import zlib
 from contextlib import suppress
@@ -21,6 +22,7 @@ from deadheat.errors import BadInput, DeadheatError, whole
 from deadheat.runtime.fingerprint import differences
 
 FORMAT = b"deadheat checkpoint 2\n"
+KINDS = {"fingerprint": str, "name": str, "iteration": int, "over": bool, "converged": bool, "ended": str}
 CHECKSUM = 4  # bytes at the end of a file: CRC-32 finds what a disk does, at three times the speed of a digest
 
 
@@ -59,7 +61,8 @@ class Checkpoints:
         object.__setattr__(self, "folder", Path(self.folder))
         whole("every", self.every, "give the iterations between two checkpoints")
         try:
-            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            for folder in reversed([self.folder, *self.folder.parents]):  # each of them only for its owner
+                folder.mkdir(mode=0o700, exist_ok=True)
             with tempfile.TemporaryFile(dir=self.folder):
                 self._sweep()
         except (OSError, ValueError) as error:  # ValueError: a name with a null in it
@@ -90,8 +93,8 @@ class Checkpoints:
         """
         path = self._path(job)
         try:
-            with open(path, "rb") as file:
-                _check_owner(path, os.fstat(file.fileno()).st_uid)
+            with open(path, "rb", opener=_without_waiting) as file:
+                _check_file(path, os.fstat(file.fileno()))
                 content = file.read()
         except FileNotFoundError:
             return None
@@ -129,7 +132,7 @@ class Checkpoints:
     def _sweep(self) -> None:
         """Remove what processes left that died while they wrote: files that nobody has locked."""
         for aside in self.folder.glob("job-*.part"):
-            with suppress(OSError), aside.open("rb") as file:
+            with suppress(OSError), open(aside, "rb", opener=_without_waiting) as file:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 aside.unlink()
 
@@ -164,12 +167,25 @@ def _parted(path: Path, content: bytes) -> tuple[dict[str, Any], memoryview]:
     body, checksum = memoryview(content)[:-CHECKSUM], content[-CHECKSUM:]
     if zlib.crc32(body).to_bytes(CHECKSUM) != checksum:
         raise BadCheckpoint(path, "is torn or was changed")
-    end = content.index(b"\n", len(FORMAT)) + 1
-    about: dict[str, Any] = json.loads(content[len(FORMAT) : end])
+    end = content.find(b"\n", len(FORMAT)) + 1
+    try:
+        about = json.loads(content[len(FORMAT) : end])
+        valid = about.keys() == KINDS.keys() and all(type(about[name]) is kind for name, kind in KINDS.items())
+    except (ValueError, AttributeError):
+        valid = False
+    if not valid or about["iteration"] < 0:
+        raise BadCheckpoint(path, "does not say what it is of")
     return about, body[end:]
 
 
-def _check_owner(path: Path, owner: int) -> None:
-    """Refuse a file of another user: to unpickle it is to run what they wrote."""
-    if owner not in (os.geteuid(), 0):
-        raise BadCheckpoint(path, f"belongs to another user (number {owner}), and reading it could run their code")
+def _without_waiting(path: str, flags: int) -> int:
+    """Open a file, also where it is a pipe that nobody writes to."""
+    return os.open(path, flags | os.O_NONBLOCK)
+
+
+def _check_file(path: Path, about: os.stat_result) -> None:
+    """Refuse what is no file, and a file of another user: to unpickle it is to run what they wrote."""
+    if not stat.S_ISREG(about.st_mode):
+        raise BadCheckpoint(path, "is not a file")
+    if about.st_uid not in (os.geteuid(), 0):
+        raise BadCheckpoint(path, f"belongs to another user (number {about.st_uid}), and could run their code")

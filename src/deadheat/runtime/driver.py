@@ -25,6 +25,7 @@ from deadheat.scheduling import (  # isort: skip
 
 PROBE = -1  # the number of the job that is a probe
 MOST_REMARKS = 100
+LOOK = 0.1  # seconds between two questions whether a probe shall go on
 logger = logging.getLogger("deadheat")
 
 
@@ -109,14 +110,22 @@ class Driver:
         self._next += 1
         return self._next - 1
 
-    def probe(self, program: Program, state: Any, rounds: int = ROUNDS, seconds: float = PATIENCE) -> dict[int, Sample]:
-        """Have every worker do a few of the job's tasks; what each did, by worker. No other job may be under way."""
+    def probe(
+        self, program: Program, state: Any, rounds: int = ROUNDS, seconds: float = PATIENCE,
+        go_on: Callable[[], bool] = lambda: True,
+    ) -> dict[int, Sample]:  # fmt: skip
+        """Have every worker do a few of the job's tasks; what each did, by worker. No other job may be under way.
+
+        go_on: asked now and then, whether to.
+        """
+        if program.patience is not None:
+            seconds = min(seconds, rounds * program.patience)  # a task that never ends shall not hold up a probe either
         now = self.engine.now()
         self._held = self._library.take(program.chunks)
         self._jobs[PROBE] = ActiveJob(program, state, 0, now, self._library.take(program.chunks))
         self.act(messages.Arrived(PROBE, now, program.code, program.spec, iterations=0, rounds=rounds, seconds=seconds))
-        while self._jobs:
-            self.turn(None)
+        while self._jobs and go_on():
+            self.turn(LOOK)
         return {} if self.master.probe is None else self.master.probe.samples
 
     def gather(self, workers: int, patience: float = 30.0) -> int:

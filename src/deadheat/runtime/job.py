@@ -11,6 +11,7 @@ import numpy as np
 
 from deadheat.coding import Code, added, codes, data_type, same_shape
 from deadheat.errors import BadInput, finite, whole
+from deadheat.model import AnyArray
 from deadheat.runtime.chunk_program import ChunkProgram, LoadedChunks
 from deadheat.scheduling import Program, Token
 
@@ -47,6 +48,9 @@ class Job:
     tolerance, so that a job that uses up its iterations is delivered with a warning. patience: seconds that a task may
     take, instead of what the run says.
     A chunk with a method `load` is read by the workers that need it. Data must not change while the job is under way.
+    A job may begin anew, and go on in another process: so `step` and `compute` keep nothing outside of the state, such
+    as a momentum in a closure, and `compute` does not change the state. The start is copied, and `step` may change the
+    copy in place.
     """
 
     chunks: Sequence[Any]
@@ -99,13 +103,12 @@ class SumProgram(ChunkProgram):
 
     def result(self, chunk: int, token: Token) -> Any:
         """The sum over the user's chunks in a code's chunk: added in double precision, in the type of its terms."""
-        # Results are copied: a `compute` may write into one and the same array every time.
         extra = (token,) if self._wants_token else ()
         total: Any = None
         kinds = set()
         for number, part in enumerate(self.chunk(chunk)):
             try:
-                value = np.array(self._compute(self._state, self._loaded.get((chunk, number), part), *extra))
+                value = _numbers(self._compute(self._state, self._loaded.get((chunk, number), part), *extra))
             except Exception as error:
                 error.add_note(f"chunk {chunk}" + (f", part {number}" if number else ""))
                 raise
@@ -117,6 +120,14 @@ class SumProgram(ChunkProgram):
             total = added(total, value)
         with np.errstate(over="ignore"):  # what overflows is not finite, and is named where results are put together
             return total if len(self.chunk(chunk)) == 1 else total.astype(data_type(kinds), copy=False)
+
+
+def _numbers(value: Any) -> AnyArray:
+    """A copy of what `compute` gave, since that may be one and the same array every time. Raises BadInput for masks."""
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        problem = "has masked elements, and a sum would count what is behind the mask"
+        raise BadInput("result", value, problem, "fill them: return result.filled(0.0)")
+    return np.array(value)
 
 
 def code_of_sum(code: Code | None, chunks: int) -> Code:
@@ -137,11 +148,13 @@ def grouped(chunks: Sequence[Any], count: int) -> list[list[Any]]:
 
 
 def private_copy(state: Any) -> Any:
-    """A copy that a step may change in place; the state itself where it cannot be copied."""
+    """A copy that a step may change in place. Raises BadInput for what cannot be copied: the next run would see it."""
     try:
         return copy.deepcopy(state)
-    except Exception:  # of a class of the user's
-        return state
+    except Exception as error:  # of a class of the user's
+        problem = f"cannot be copied ({type(error).__name__}: {error})"
+        remedy = "leave out what is not data (locks, files, generators), or give the class a __deepcopy__"
+        raise BadInput("start", state, problem, remedy) from None
 
 
 def in_series(job: Workable) -> Any:

@@ -16,7 +16,7 @@ from deadheat.runtime.driver import Driver, Listener
 from deadheat.runtime.emulation import emulations
 from deadheat.runtime.engines.local_engine import LocalEngine
 from deadheat.runtime.engines.ray_engine import RayEngine
-from deadheat.runtime.job import Workable
+from deadheat.runtime.job import Workable, private_copy
 from deadheat.scheduling import Engine, Estimates, Master, Program, Schedule, schedule_named
 
 ENGINES = ("local", "ray")
@@ -151,6 +151,7 @@ class Options:
         """A job under its code, ready to be submitted."""
         must_be_job(job)
         program = job.program(self.code if code is None else code, self.memory)
+        private_copy(job.start)  # what cannot be copied is refused before any work
         if self.work is not None:
             program.work = self.work
         if program.patience is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import weakref
 from collections import deque
@@ -36,7 +37,8 @@ class Pool:
         delivery = pool.submit(job).result()
 
     The end of the `with` waits for what was submitted; an exception inside (Control-C, too) ends the workers at once. A
-    pool that is dropped finishes what was submitted, and ends its workers.
+    pool that is dropped, or whose script ends, finishes what was submitted, and ends its workers; a script that ends by
+    an exception does not wait for it.
     """
 
     def __init__(
@@ -55,8 +57,8 @@ class Pool:
         self._driver = options.start()
         try:
             self._backlog = Backlog(options, self._driver)
-            self._thread = threading.Thread(target=self._backlog.work, name="deadheat-pool", daemon=True)
-            weakref.finalize(self, self._backlog.end).atexit = False  # then the engine ends its workers itself
+            self._thread = threading.Thread(target=self._backlog.work, name="deadheat-pool", daemon=False)
+            weakref.finalize(self, self._backlog.end).atexit = False
             self._thread.start()
         except BaseException:
             options.close(self._driver)
@@ -138,7 +140,7 @@ class Backlog:
         """Work on jobs until the pool is ended and all are done."""
         failure: BaseException = EndedEarly("the pool was ended before the job was done")
         try:
-            while not self.aborted and not self._finished():
+            while self._goes_on() and not self._finished():
                 while self._waiting and len(self.driver) < NEAR:
                     self._begin(*self._waiting.popleft())
                 for delivery in self.driver.turn(TURN):
@@ -160,6 +162,13 @@ class Backlog:
             self._futures.clear()
             self.options.close(self.driver)
 
+    def _goes_on(self) -> bool:
+        """Whether there is any reason to go on; not where the script has ended by an exception."""
+        if not threading.main_thread().is_alive():  # the interpreter waits for us
+            self.ending = True
+            self.aborted |= getattr(sys, "last_type", None) is not None
+        return not self.aborted
+
     def _finished(self) -> bool:
         with self._lock:
             return self.ending and not self._waiting and not len(self.driver)
@@ -179,7 +188,9 @@ class Backlog:
         if not self.driver.submitted:
             self._gather()
             if self.options.guessed and self.driver.master.probe is None:
-                self.driver.probe(program, job.start)
+                self.driver.probe(program, job.start, go_on=self._goes_on)
+                if self.aborted:
+                    return
         self.driver.submit(program, job.start, arrived=arrived)
 
     def _gather(self) -> None:

@@ -28,8 +28,9 @@ OWN_SURPRISE = 3.0  # times the largest change of its own that turned out to be 
 SMALL = 1024  # numbers of a result up to which it is compared with the iteration before
 FEWEST = 3  # results whose changes tell what is usual
 LOCATED = 1e-9  # of the largest number: what is left of a misfit when one result explains it
-CONFIRMED = 5  # equal results of at least two workers that convict a third: by chance coarse random numbers agree too
-MOST_TRIES = 16  # results of one task after which it is hopeless to find out
+CONFIRMED = 7  # equal results of at least two workers that convict a third: by chance coarse random numbers agree too
+STEADY = 3  # times that a worker must have computed a task, for what it insists on
+MOST_TRIES = 24  # results of one task after which it is hopeless to find out
 CREDIT = 3.0  # doubts that need not be saved up for
 Entry = tuple[int, AnyArray]  # a worker, and the numbers that it returned
 
@@ -321,15 +322,13 @@ def _ruling(groups: Sequence[Sequence[int]]) -> Ruling | int:
     agreed = [number for number, group in enumerate(groups) if len(set(group)) > 1]
     if (len(unsteady) > 1 and len(tries) > 1) or tries.total() > MOST_TRIES:
         return Ruling.RANDOM
-    if len(agreed) > 1:
-        return Ruling.DEADLOCK
-    if agreed:
+    if len(agreed) == 1:
         return agreed[0] if len(groups[agreed[0]]) >= CONFIRMED else Ruling.ASK
-    if min(tries.values()) < 2 or tries.total() < 4:
+    if min(tries.values()) < STEADY or (agreed and unsteady):
         return Ruling.ASK
-    repeated = [number for number, group in enumerate(groups) if len(group) > 1]
     if not unsteady:
         return Ruling.DEADLOCK
+    repeated = [number for number, group in enumerate(groups) if len(group) >= STEADY]
     return repeated[0] if len(repeated) == 1 else Ruling.RANDOM
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import warnings
 import weakref
 from collections.abc import Iterable, Iterator, Sequence, Sized
@@ -133,6 +134,7 @@ class Run:
         self._arrivals: Iterator[Any] = repeat(0.0) if arrivals is None else _ascending(arrivals)
         self._last: Delivery | None = None
         self._not_converged = 0
+        self._waiting = threading.RLock()
         self._kinds: dict[int, tuple[object, bool]] = {}  # of jobs that are under way, and whether they converge
         self._kind_of: list[object] = []  # of jobs that are done, in the order of delivery
         self._error: Exception | None = None  # of the stream of jobs itself
@@ -267,8 +269,10 @@ class Run:
         self.deliveries.append(delivery if self._keep_states else replace(delivery, state=None))
 
     def wait(self) -> Run:
-        for _ in self:
-            pass
+        """Work until all is done; a second thread waits for the first."""
+        with self._waiting:
+            for _ in self:
+                pass
         return self
 
     def close(self) -> None:

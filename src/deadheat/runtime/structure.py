@@ -1,24 +1,32 @@
 """A digest of what an object is made of, the same in every process that makes the same object.
 
 Numbers and arrays count by their bytes, containers by their elements, functions by their code and by what they refer
-to, other objects by what pickle would take apart. Addresses, line numbers, file names and the order of sets and dicts
-do not count. What comes with Python and with installed packages counts by its name.
+to, in modules of the user's too, other objects by what pickle would take apart. Addresses, line numbers, file names and
+the order of sets do not count. What comes with Python and with installed packages counts by its name. A module of the
+user's that a function imports when it is called counts by its files.
 """
 
 import copyreg
-import dis
 import functools
 import os
 import sys
-import sysconfig
 import types
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import blake2b
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from deadheat.runtime.references import (
+    all_names,
+    global_names,
+    imported_names,
+    is_foreign,
+    is_library,
+    sources,
+    used_part,
+)
 
 BLOCK = 1 << 24  # bytes of an array that are hashed at a time, and copied where they do not lie in one piece
 SCALARS = {type(None), bool, float, complex, str, range, type(Ellipsis), type(NotImplemented)}
@@ -32,8 +40,6 @@ DERIVED = {
     "__dataclass_fields__", "__dataclass_params__", "__abstractmethods__", "_abc_impl", "__orig_bases__",
     "__parameters__", "__slotnames__", "__hash__", "_is_protocol", "__type_params__",
 }  # fmt: skip
-OWN = __name__.partition(".")[0]
-STANDARD = tuple(Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib"))
 
 
 class Structure:
@@ -68,18 +74,18 @@ class Structure:
     def _composite(self, thing: Any) -> bytes:
         if isinstance(thing, np.ndarray):
             return self._array(thing)
-        if isinstance(thing, (list, tuple)):
+        if type(thing) in (list, tuple):
             return self._ordered(type(thing).__name__, thing)
-        if isinstance(thing, dict):
-            pairs = (self._ordered("item", pair) for pair in thing.items())
-            return _joined(type(thing).__name__, *sorted(pairs))
-        if isinstance(thing, (set, frozenset)):
-            return _joined(type(thing).__name__, *sorted(map(self.digest, thing)))
+        if type(thing) is dict:
+            return _joined("dict", *(self._ordered("item", pair) for pair in thing.items()))
+        if isinstance(thing, (set, frozenset)):  # which pickle takes apart in any order
+            rest = () if type(thing) in (set, frozenset) else (type(thing), getattr(thing, "__dict__", None))
+            return _joined(type(thing).__name__, *sorted(map(self.digest, thing)), *map(self.digest, rest))
         if any(thing is generator for generator in _generators_of_all()):
             return _joined("generator of all", type(thing).__name__.encode())
         if isinstance(thing, types.ModuleType):
-            return _joined("module", thing.__name__.encode())
-        if _is_library(thing):
+            return self._module(thing)
+        if is_library(thing):
             return _joined("name", f"{thing.__module__}.{thing.__qualname__}".encode())
         if isinstance(thing, types.FunctionType):
             return self._function(thing)
@@ -100,16 +106,32 @@ class Structure:
         head = f"{kind} {array.dtype} {array.shape}"
         if array.dtype.hasobject:
             return self._ordered(head, array.ravel().tolist())
-        masks = (array.mask,) if isinstance(array, np.ma.MaskedArray) else ()
-        return _joined(head, *_contents(np.asarray(array)), *map(self.digest, masks))
+        rest: list[Any] = [array.mask] if isinstance(array, np.ma.MaskedArray) else []
+        if type(array).__module__.partition(".")[0] != "numpy":  # a subclass, with attributes of its own
+            rest.append(getattr(array, "__dict__", None))
+        return _joined(head, *_contents(np.asarray(array)), *map(self.digest, rest))
 
     def _function(self, function: types.FunctionType) -> bytes:
-        """Its code, and the values that it sees beside its arguments."""
+        """Its code, its attributes, and the values that it sees beside its arguments."""
+        code, around = function.__code__, function.__globals__
         cells = [_cell_value(cell) for cell in function.__closure__ or ()]
-        around, names = function.__globals__, sorted(_globals(function.__code__))
-        seen = {name: around[name] for name in names if name in around}
-        defaults = function.__defaults__, function.__kwdefaults__
-        return self._ordered("function", (function.__code__, *defaults, cells, seen))
+        seen = {name: around[name] for name in sorted(global_names(code)) if name in around}
+        imported = [(name, sources(name)) for name in sorted(imported_names(code, around.get("__package__")))]
+        defaults, keywords = function.__defaults__ or (), function.__kwdefaults__ or {}
+        names = all_names(code)
+        beside = [
+            used_part(value, names) for value in (*defaults, *keywords.values(), *cells, *seen.values(), *imported)
+        ]
+        return self._ordered("function", (code, [*keywords], [*seen], beside, vars(function)))
+
+    def _module(self, module: types.ModuleType) -> bytes:
+        """A module of which nobody says what is used: one of the user's counts by its files."""
+        if is_foreign(module):
+            return _joined("module", module.__name__.encode())
+        files = sources(module.__name__)
+        if not files:
+            self.omitted.add("module")
+        return self._ordered("module", (module.__name__, files))
 
     def _code(self, code: types.CodeType) -> bytes:
         counts = code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags
@@ -126,11 +148,11 @@ class Structure:
         return self._ordered("class", (kind.__name__, kind.__bases__, fields))
 
     def _object(self, thing: Any) -> bytes:
-        """By what pickle makes of it; by what it wraps, where it is a compiled or cached function."""
+        """By what pickle makes of it; by what it wraps, where a library has compiled or cached a function."""
         try:
             for name in ("__wrapped__", "py_func"):
                 wrapped = getattr(thing, name, None)
-                if isinstance(wrapped, types.FunctionType):
+                if isinstance(wrapped, types.FunctionType) and is_library(type(thing)):
                     return self._ordered(type(thing).__name__, (wrapped,))
             reduce = copyreg.dispatch_table.get(type(thing))
             parts = thing.__reduce_ex__(4) if reduce is None else reduce(thing)
@@ -188,38 +210,6 @@ def _as_arrays(thing: Any) -> tuple[Any, ...] | None:
         content = flat.view(torch.uint8).numpy() if flat.numel() else b""  # numpy has no bfloat16
         return str(thing.dtype), tuple(thing.shape), thing.requires_grad, content
     return None
-
-
-def _is_library(thing: Any) -> bool:
-    """Whether it can be imported by its name from what is installed: then its name says what it is."""
-    module, name = getattr(thing, "__module__", None), getattr(thing, "__qualname__", None)
-    if not isinstance(module, str) or not isinstance(name, str) or module not in sys.modules:
-        return False
-    found: Any = sys.modules[module]
-    for part in name.split("."):
-        found = getattr(found, part, None)
-    return found is thing and _is_installed(module)
-
-
-@functools.cache
-def _is_installed(module: str) -> bool:
-    if module.partition(".")[0] == OWN:
-        return True
-    if module == "__main__":
-        return False
-    file = getattr(sys.modules[module], "__file__", None)
-    if file is None:
-        return module in sys.builtin_module_names or module.partition(".")[0] in sys.stdlib_module_names
-    path = Path(file)
-    packages = {"site-packages", "dist-packages"} & set(path.parts)
-    return bool(packages) or any(folder in path.parents for folder in STANDARD)
-
-
-def _globals(code: types.CodeType) -> set[str]:
-    """The names that a function, and those within it, look up in their module."""
-    names = {str(i.argval) for i in dis.get_instructions(code) if i.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
-    inner = (const for const in code.co_consts if isinstance(const, types.CodeType))
-    return names.union(*map(_globals, inner))
 
 
 def _cell_value(cell: types.CellType) -> Any:

@@ -39,7 +39,7 @@ class Iteration:
         self._fewest = min(results, self._code.total)
 
     def ready(self, at: float, allowed: float) -> bool:
-        """Whether to resolve it now: its results suffice, nothing is doubted, and its spot checks are in or out of time.
+        """Whether to resolve it now: results suffice, nothing is doubted, and its spot checks are in or out of time.
 
         allowed: seconds that it may wait for spot checks when all else is there.
         """

@@ -15,7 +15,6 @@ STATE = 2e-7
 LOCKSTEP, LOCKSTEP_WORKER = 5e-7, 2e-8
 EVENT, EVENT_WORKER = 4e-5, 4e-7
 COPY = 1e-8
-WITH_FAST_PATH = (schedules.Pull, schedules.TopUp, schedules.Duplicates)
 
 LONGEST_RUN, LONGEST = 15.0, 8.0  # seconds of one run; of all, where their number is left to us
 MOST_RUNS = 400
@@ -32,11 +31,11 @@ def seconds_of_run(
     if type(schedule) is Static:
         drawn = tasks * DRAWN + len(split.loads) * STATE + FOLLOWED * followed
         each = drawn if by_tasks or followed else FROM_LAW
-    elif type(schedule) in WITH_FAST_PATH:
-        copies = 0.0 if type(schedule) is schedules.Pull else COPY * workers**2
-        each = tasks * (LOCKSTEP + LOCKSTEP_WORKER * workers + copies)
+    elif isinstance(schedule, schedules.Speculative) or type(schedule).lengths is Schedule.lengths:
+        each = tasks * (EVENT + EVENT_WORKER * workers)  # without a fast path
     else:
-        each = tasks * (EVENT + EVENT_WORKER * workers)
+        copies = COPY * workers**2 if isinstance(schedule, (schedules.TopUp, schedules.Duplicates)) else 0.0
+        each = tasks * (LOCKSTEP + LOCKSTEP_WORKER * workers + copies)
     return float(jobs) * stream.iterations * each
 
 

@@ -159,7 +159,11 @@ class VirtualEngine(Engine):
         for task in message.tasks:
             first, end = state.drawn == 0, begin
             units = 1 + self._tasks.shared_chunks if first else 1
-            *shared, last = self._times[worker][state.drawn : state.drawn + units].tolist()
+            times = self._times[worker]
+            place = (
+                state.drawn if state.drawn + units <= len(times) else 0
+            )  # more copies than tasks: the first draws again
+            *shared, last = times[place : place + units].tolist()
             for time in (*shared, last + self._tasks.seconds_per_task):  # one by one, as the simulator adds them
                 end += time
             state.queue.append((ticket, begin, end, first))

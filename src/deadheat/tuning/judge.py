@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from deadheat.coding import Certificate, IllConditioned, Shape, affordable, certify, placement
-from deadheat.model import Cluster, CodeSpec, Interval, Overhead, Split, Stream, Switching, Workload, interval
+from deadheat.model import Cluster, CodeSpec, Interval, Overhead, Split, Stream, Switching, Workload, interval, laws
 from deadheat.planning import POLICIES
 from deadheat.queueing import IterationLaw, fluid_bound, mean_delay, seconds_of_law, service_moments
 from deadheat.scheduling import SCHEDULES, Static, results
@@ -22,6 +22,7 @@ MOST_WORK = 1000.0  # times the plain work, beyond which work is not what a code
 LONGEST = 12.0  # seconds of all laws and simulations, roughly; those of the examples take ten
 BREAK_EVEN_LAWS, FASTEST_LAWS = 20, 8  # laws that a break-even and a fastest split take
 PER_WORKER = 4e-6  # seconds of each worker with a task or without, for a candidate
+TABLE, MOST_TABLE, PER_ENTRY = 100.0, 2.0**24, 1e-7  # entries of a table per squared load, in all; seconds of each
 CERTIFIED_ON = 32  # random patterns and lost blocks, each, on which a choice's conditioning is tried
 
 
@@ -138,7 +139,7 @@ class Judge:
         """
         if self.condition is not None and not self.condition.independent:
             return math.nan
-        if BREAK_EVEN_LAWS * self._seconds(max(criticals) * len(self.cluster), max(criticals)) > LONGEST:
+        if BREAK_EVEN_LAWS * self._seconds_of_law(max(criticals) * len(self.cluster), max(criticals)) > LONGEST:
             return math.nan
         each = {k: seconds_per_task(workload, 1.0 if workload.kind == "gradient" else 1 / k, 0.0) for k in criticals}
 
@@ -164,17 +165,26 @@ class Judge:
     def seconds(self, candidate: Candidate) -> float:
         """How long it takes to judge a candidate, roughly."""
         total, critical = candidate.spec.total, candidate.spec.critical
+        law = self._seconds_of_law(total, critical)
+        split = FASTEST_LAWS * law if candidate.policy == "fastest" else 0.0
         if self.is_exact(candidate):
-            if candidate.policy == "fastest":  # it looks at workers without a task too
-                return FASTEST_LAWS * seconds_of_law(len(self.cluster), total, critical)
-            return self._seconds(total, critical)
-        stream = Stream(1.0, 0.0, sum(ROUNDS))
-        split = Split.of(np.bincount(np.arange(total) % len(self.cluster), minlength=len(self.cluster)), candidate.spec)
-        return seconds_of_run(split, stream, 1, SCHEDULES[candidate.schedule], by_tasks=True, followed=False)
+            return split or law
+        even = np.bincount(np.arange(total) % len(self.cluster), minlength=len(self.cluster))
+        stream, schedule = Stream(1.0, 0.0, sum(ROUNDS)), SCHEDULES[candidate.schedule]
+        return split + seconds_of_run(
+            Split.of(even, candidate.spec), stream, 1, schedule, by_tasks=True, followed=False
+        )
 
-    def _seconds(self, total: int, critical: int) -> float:
+    def _seconds_of_law(self, total: int, critical: int) -> float:
+        """Of a law with even loads; sums without a closed form are convolved on a table for each worker."""
         workers = len(self.cluster)
-        return seconds_of_law(min(workers, total), total, critical) + PER_WORKER * workers
+        busy = min(workers, total)
+        table = min(TABLE * (total / busy) ** 2, MOST_TABLE) * self._convolved * busy / workers
+        return seconds_of_law(busy, total, critical) + PER_WORKER * workers + PER_ENTRY * table
+
+    @cached_property
+    def _convolved(self) -> int:
+        return sum(not isinstance(law, laws.ExactSums) for law in self.cluster.laws)
 
     def delay(self, iteration: float, iteration_std: float) -> float:
         """The mean delay of jobs with such iterations."""

@@ -47,17 +47,18 @@ def _judge_all(judge: Judge, tried: list[Candidate], progress: Progress | None) 
     Also how many were not judged because the time was up; of every family at least one is.
     """
     bounds = {candidate: judge.least_delay(candidate) for candidate in tried}
-    ordered = sorted(tried, key=lambda candidate: bounds[candidate])
+    costs = {candidate: judge.seconds(candidate) for candidate in tried}
+    ordered = sorted(tried, key=lambda candidate: (bounds[candidate], costs[candidate]))
     expensive = [c for c in ordered if c.policy == "fastest" or not judge.is_exact(c)]
     cheap = [c for c in ordered if c.policy != "fastest" and judge.is_exact(c)]
-    chosen = _affordable(judge, cheap)
+    chosen = _affordable(cheap, costs)
     judged: list[Choice] = []
     best, seconds, unjudged = math.inf, 0.0, len(cheap) - len(chosen)
     unfit: BadInput | None = None
 
     def look(candidate: Candidate) -> None:
         nonlocal best, seconds, unfit
-        seconds += judge.seconds(candidate)
+        seconds += costs[candidate]
         try:
             judged.append(judge.judge(candidate, best))
         except BadInput as error:
@@ -74,7 +75,8 @@ def _judge_all(judge: Judge, tried: list[Candidate], progress: Progress | None) 
             look(candidate)
     shown = {choice.family for choice in judged}
     for candidate in expensive:
-        if candidate.shape.family not in shown or (bounds[candidate] < best and seconds < LONGEST):
+        in_time = seconds + costs[candidate] <= LONGEST
+        if candidate.shape.family not in shown or (bounds[candidate] < best and in_time):
             look(candidate)
             shown.add(candidate.shape.family)
         elif bounds[candidate] < best:
@@ -84,11 +86,10 @@ def _judge_all(judge: Judge, tried: list[Candidate], progress: Progress | None) 
     return judged, unjudged
 
 
-def _affordable(judge: Judge, ordered: list[Candidate]) -> list[Candidate]:
+def _affordable(ordered: list[Candidate], costs: dict[Candidate, float]) -> list[Candidate]:
     """All of them, or where these would take too long some: the promising ones, and ever fewer of the others."""
-    costs = np.array([judge.seconds(candidate) for candidate in ordered])
-    places = np.arange(len(ordered))
-    while costs[places].sum() > LONGEST / 3 and places.size > 1:
+    seconds, places = np.array([costs[candidate] for candidate in ordered]), np.arange(len(ordered))
+    while seconds[places].sum() > LONGEST / 3 and places.size > 1:
         places = np.unique((np.linspace(0.0, 1.0, places.size * 3 // 4) ** 2 * (len(ordered) - 1)).astype(int))
     return [ordered[place] for place in places]
 

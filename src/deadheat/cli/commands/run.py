@@ -70,13 +70,6 @@ def run(
                 results[f"job {delivery.job + 1}"] = result_of(delivery.state)
     kind = scenario.engine.kind
     about = {"version": __version__, "scenario": file.name, "engine": kind, "seed": seed, "code": str(prepared)}
-    if out is not None or timeline is not None:
-        names = [worker.name for worker in under_way.reports]
-        reporting.write_trace(under_way.trace, names, jobs=out, tasks=timeline, about=about)
-    if report is not None:
-        reporting.write_run_report(under_way, report, f"A run of {file.name}", about)
-    if save is not None:
-        reporting.write_arrays(results, save)
     outcome = under_way.outcome
     if json:
         options.print_json(reporting.run_json(outcome, about))
@@ -87,5 +80,13 @@ def run(
         encoding = getattr(prepared.jobs.first, "encoding", None)
         if encoding is not None:
             screen.print(str(encoding), markup=False)
-    if outcome.failed:
+    names = [worker.name for worker in under_way.reports]
+    written = [
+        out is None or options.wrote(reporting.write_trace, under_way.trace, names, jobs=out, tasks=None, about=about),
+        timeline is None
+        or options.wrote(reporting.write_trace, under_way.trace, names, jobs=None, tasks=timeline, about=about),
+        report is None or options.wrote(reporting.write_run_report, under_way, report, f"A run of {file.name}", about),
+        save is None or options.wrote(reporting.write_arrays, results, save),
+    ]
+    if outcome.failed or not all(written):
         raise typer.Exit(1)

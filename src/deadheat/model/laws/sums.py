@@ -197,5 +197,5 @@ def _differences(fine: Array, coarse: Array, step: float) -> tuple[float, float]
         place = 2 * np.arange(coarse.shape[1]) + k / 2  # the coarse edges, counted in fine cells
         inside = place <= fine.shape[1] - 1
         apart = np.abs(np.interp(place[inside], np.arange(fine.shape[1]), fine[k]) - coarse[k][inside])
-        gap, area = max(gap, float(apart.max())), max(area, 2 * step * float(apart.sum()))
+        gap, area = max(gap, float(apart.max(initial=0.0))), max(area, 2 * step * float(apart.sum()))
     return gap, area
