@@ -213,7 +213,7 @@ def test_a_check_that_was_asked_for_is_waited_for() -> None:
 
 
 def test_a_check_whose_worker_is_lost_is_not_waited_for() -> None:
-    m, copier, task = late(thrifty=False)
+    m, copier, _ = late(thrifty=False)
     assert m.handle(Lost(copier, 1.5)) == [Resolve(T0, frozenset(range(6)))]
 
 
