@@ -22,6 +22,7 @@ from deadheat.cli.commands.simulate import simulate
 from deadheat.cli.commands.tune import tune
 from deadheat.cli.signals import Signalled, signals_raised
 from deadheat.errors import BadInput, DeadheatError
+from deadheat.model import answer_in_seconds
 from deadheat.reporting import printable
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
@@ -39,6 +40,7 @@ def version(
     if show:
         print(__version__)
         raise typer.Exit
+    answer_in_seconds()
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -17,6 +17,7 @@ from deadheat.model.scenario import EVERYTHING, Scenario
 from deadheat.model.split import Split
 from deadheat.model.stream import Stream
 from deadheat.model.switching import Switching
+from deadheat.model.time_limit import allowed, answer_in_seconds
 from deadheat.model.trace import Timeline, Trace
 from deadheat.model.worker import Worker
 from deadheat.model.workload import Search, Workload

@@ -20,6 +20,7 @@ from deadheat.model import (
     Split,
     Switching,
     Tasks,
+    allowed,
     checked,
     laws,
     require_tasks,
@@ -184,12 +185,13 @@ class IterationLaw:
 
     def _prepare(self) -> list[laws.Sums]:
         """The sums of every worker, up to a time by which the iteration is over but for BODY."""
-        latest = self._fluid()
+        latest, convolved = self._fluid(), 0
         for _ in range(8):
             latest *= 2
             keys = list(zip(self._laws, self._caps(latest).tolist(), self._comm.tolist(), strict=True))
             every = {key: (key[0], key[1], latest - key[2]) for key in keys}
-            self._must_be_short(sum(laws.table_size(*sums) for sums in every.values()))
+            convolved += sum(laws.table_size(*sums) for sums in every.values())
+            self._must_be_short(convolved)
             distinct = {key: laws.sums_of(*sums) for key, sums in every.items()}
             tables = [distinct[key] for key in keys]
             if float(self._survival(np.array([latest]), tables)[0]) < BODY or not any(s.error for s in tables):
@@ -200,7 +202,7 @@ class IterationLaw:
         """Refuse what would take minutes and gigabytes. convolved: numbers in the tables of sums by convolution."""
         workers, most = len(self._loads), int(self._loads.sum())
         seconds = seconds_of_law(workers, most if self.purge else 0, self.critical) + 1e-7 * convolved
-        if seconds > LONGEST:
+        if seconds > allowed(LONGEST):
             problem = f"the law of an iteration with {workers} workers would take some {seconds:.0f} s and more"
             raise BadInput("critical", self.critical, problem, "cut an iteration into fewer, larger tasks")
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from deadheat.errors import BadInput
-from deadheat.model import Split, Stream
+from deadheat.model import Split, Stream, allowed
 from deadheat.scheduling import Schedule, Static, schedules
 
 # Seconds, by bench_simulate and bench_schedules: of an iteration from the exact law; of a task that is drawn and put in
@@ -47,7 +47,7 @@ def must_be_short(split: Split, stream: Stream, jobs: int, seconds: float, by_ta
     if at_once > MOST_AT_ONCE:
         problem = f"a job of {at_once:.2g} {'tasks' if by_tasks else 'iterations'} is too long to simulate"
         raise BadInput("iterations", stream.iterations, problem, REMEDY)
-    if seconds > LONGEST_RUN:
+    if seconds > allowed(LONGEST_RUN):
         raise BadInput(
             "jobs", jobs, f"a run of {float(jobs) * stream.iterations:.2g} iterations takes too long", REMEDY
         )
@@ -56,7 +56,7 @@ def must_be_short(split: Split, stream: Stream, jobs: int, seconds: float, by_ta
 def most_runs(seconds: Iterable[float], jobs: int) -> int:
     """How many times runs of so many seconds can be repeated, at least twice; refused where even that takes long."""
     total = sum(seconds)
-    if total > LONGEST:
+    if total > allowed(LONGEST):
         problem = f"a run takes some {total:.0f} s, and an interval needs many"
         raise BadInput("jobs", jobs, problem, "simulate fewer jobs, or say how many runs (replications)")
-    return max(int(min(LONGEST / total, MOST_RUNS)), 2) if total > 0 else MOST_RUNS
+    return max(int(min(allowed(LONGEST) / total, MOST_RUNS)), 2) if total > 0 else MOST_RUNS

@@ -38,6 +38,8 @@ def tune(
             scenario.workload, scenario.cluster, scenario.stream, replace(scenario.search, **named),
             gamma=scenario.gamma, condition=scenario.condition, seed=seed, progress=progress,
         )  # fmt: skip
+        for choice in ranking.leaders:
+            _ = choice.certificate  # it takes seconds, so that the bar should stand there
     if out is not None:
         reporting.write_table(reporting.ranking_columns(ranking), out, {"version": __version__, "seed": seed})
     if figure is not None:

@@ -22,6 +22,7 @@ from deadheat.model.laws.law import ExactSums, Law
 
 CELLS_PER_SPREAD = 48  # cells to one standard deviation: an error near 1e-5, most of it from interpolation
 MOST_CELLS = 2**24  # of the whole table: 128 MiB
+LONGEST_ROW = 2**18  # cells of one row: the transforms of longer ones leave the cache, and take seconds each
 NEVER = 1e-14  # a probability that counts as zero
 ALMOST_NONE = 1e-8  # a spread of less than this part of the mean is none: its laws would lose their digits
 
@@ -134,7 +135,7 @@ def _extent(law: Law, most: int, latest: float) -> tuple[float, int]:
     spread = min(std, body) if body > 0 else std
     widest = most * (_quantile(law, 1 - NEVER) - least)  # nothing of the sums lies beyond
     length = max(min(latest - least, widest), spread)
-    wanted, room = CELLS_PER_SPREAD * length / spread, max(MOST_CELLS // most, 2**12)
+    wanted, room = CELLS_PER_SPREAD * length / spread, min(max(MOST_CELLS // most, 2**12), LONGEST_ROW)
     # A power of two: the transform of 2 * 47663 numbers takes ten times as long as that of 2 * 65536.
     return length, 2 ** int(np.clip(math.ceil(math.log2(wanted)), 8, math.floor(math.log2(room))))
 
