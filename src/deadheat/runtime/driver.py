@@ -86,7 +86,7 @@ class Driver:
         if job.over or job.first >= program.iterations:
             self._deliver(number, None)
         else:
-            checked = job.checks is not None and not job.checks.off
+            checked = job.checks is not None and not job.checks.off and not program.verifies  # which needs no copies
             parity = job.checks is not None and job.checks.by_parity
             self.act(
                 messages.Arrived(

@@ -33,6 +33,7 @@ from deadheat.runtime.record import Record
 from deadheat.scheduling import Engine, Program, Schedule, describe_error
 
 MISSING = object()  # a value that nobody gives
+FEW_CHECKS = 3  # that a worker's results should have had, before it is worth a remark that they had none
 NEAR = 2  # jobs that are prepared: the one at work, and the next
 
 
@@ -344,8 +345,11 @@ class Run:
         """A remark on workers of whose results not one was checked, where results should have been."""
         tally, name = self.driver.tally, self.driver.master.estimates.name
         checked = tally.passed | tally.failed
-        missed = [name(worker) for worker in sorted(tally.unchecked) if not checked[worker]]
-        return [f"no result of {', '.join(missed)} was checked"] if missed and self.options.check_rate else []
+        due = {
+            worker for worker, results in self.record.done.items() if results * self.options.check_rate >= FEW_CHECKS
+        }
+        missed = [name(worker) for worker in sorted(due & tally.unchecked.keys()) if not checked[worker]]
+        return [f"no result of {', '.join(missed)} was checked"] if missed else []
 
     def _compared(self, overhead: float) -> tuple[tuple[Compared, ...], bool]:
         """Iteration, service and delay of the jobs that were worked on in this run; whether the forecast is exact."""
