@@ -34,9 +34,9 @@ class Cluster(Sequence[Worker]):
         names: Sequence[str] | None = None, law: str = "gamma",
     ) -> Self:  # fmt: skip
         """A cluster from arrays (scalars are broadcast to the length of mean) of one family of laws."""
-        given = {"mean": mean, "std": std, "comm": comm, "capacity": capacity}
+        columns = {"mean": mean, "std": std, "comm": comm, "capacity": capacity}
         size = _column("mean", mean, 0).size
-        means, stds, comms, room = (_column(field, values, size) for field, values in given.items())
+        means, stds, comms, room = (_column(field, values, size) for field, values in columns.items())
         times = (
             (means >= LEAST)
             & (means <= MOST)

@@ -241,15 +241,15 @@ class ResultChecks:
         places = {part(task): row for row, task in enumerate(tasks)}
         (before_places, before), self._before = self._before, (places, now)
         self._credit = min(self._credit + self.rate * len(tasks), CREDIT)
-        known = [number for number in places if number in before_places]
-        if len(known) < FEWEST or before.shape[1:] != now.shape[1:]:
+        parts = [number for number in places if number in before_places]
+        if len(parts) < FEWEST or before.shape[1:] != now.shape[1:]:
             return verdict
-        rows = [places[number] for number in known]
-        moved = np.abs(now[rows] - before[[before_places[number] for number in known]]).max(axis=1, initial=0.0)
+        rows = [places[number] for number in parts]
+        moved = np.abs(now[rows] - before[[before_places[number] for number in parts]]).max(axis=1, initial=0.0)
         usual = max(float(np.median(moved)), self._limit(now))
         odd = []
         for place in np.flatnonzero(moved > SURPRISE * usual).tolist():
-            task, number, times = tasks[rows[place]], known[place], float(moved[place]) / max(usual, 1e-300)
+            task, number, times = tasks[rows[place]], parts[place], float(moved[place]) / max(usual, 1e-300)
             if task in verdict.settled:
                 self._usual[number] = max(self._usual.get(number, 0.0), times)
             elif times > OWN_SURPRISE * self._usual.get(number, 0.0):
