@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import deadheat as dh
+from deadheat.cli.scenario_file import read_scenario
 from deadheat.model.quantity import LEAST, MOST
 from deadheat.queueing import IterationLaw, draw
 from deadheat.reporting import console, printable
@@ -158,3 +159,37 @@ def test_runs_are_counted_by_what_they_take() -> None:
         most_runs([100 * slow], 1000)
     with pytest.raises(dh.BadInput, match="iterations = 1000000000"):
         dh.simulate(cluster, split, dh.Stream.poisson(0.001, 10**9), 1)
+
+
+LOPSIDED = """
+[stream]
+interarrival = {mean = 60.0, std = 20.0}
+iterations = 20
+[code]
+critical = 24
+redundancy = 1.25
+shared_chunks = 1
+seconds_per_task = 0.001
+[split]
+ratio = [3, 2, 1]
+[[workers]]
+mean = 0.02
+std = 0.02
+comm = 0.01
+law = "lognormal"
+[[workers]]
+mean = 0.02
+std = 0.06
+comm = 0.01
+law = {family = "mixture", slowdown = 5.0, probability = 0.1}
+[[workers]]
+law = {family = "empirical", samples = [0.02, 0.03, 1e30]}
+"""
+
+
+def test_samples_thirty_orders_apart_are_refused_and_not_forecast_as_nothing(tmp_path: Path) -> None:
+    """Found by make fuzz, seed 21, number 5."""
+    file = tmp_path / "lopsided.toml"
+    file.write_text(LOPSIDED)
+    with pytest.raises(dh.BadInput, match="orders of magnitude"):
+        dh.plan(read_scenario(file))

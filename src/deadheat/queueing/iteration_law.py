@@ -100,7 +100,11 @@ class IterationLaw:
     @property
     def mean(self) -> float:
         start, integrals = self._moments
-        return start + float(integrals.first)
+        mean = start + float(integrals.first)
+        if not mean > 0:  # every task takes time: the quadrature has missed all of it
+            problem = "task times differ by more orders of magnitude than the integral of their law can follow"
+            raise BadInput("law", mean, problem, "cut off the longest samples, or simulate")
+        return mean
 
     @property
     def std(self) -> float:
