@@ -193,3 +193,9 @@ def test_samples_thirty_orders_apart_are_refused_and_not_forecast_as_nothing(tmp
     file.write_text(LOPSIDED)
     with pytest.raises(dh.BadInput, match="orders of magnitude"):
         dh.plan(read_scenario(file))
+
+
+def test_a_slowdown_beyond_all_bounds_is_refused() -> None:
+    """Found by make fuzz, seed 22, number 499."""
+    with pytest.raises(dh.BadInput, match="slowdown"):
+        dh.laws.Mixture.from_moments(0.02, 0.06, slowdown=1e300)

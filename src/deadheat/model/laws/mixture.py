@@ -22,7 +22,9 @@ class Mixture(Law):
     probability: float
 
     def __post_init__(self) -> None:
-        finite("slowdown", self.slowdown, "say how many times longer a slow task takes, such as 10", least=1.0)
+        finite(
+            "slowdown", self.slowdown, "say how many times longer a slow task takes, such as 10", least=1.0, most=1e6
+        )
         finite("probability", self.probability, "give the share of slow tasks, such as 0.2", least=0.0, most=1.0)
 
     @classmethod
