@@ -20,6 +20,7 @@ from deadheat.scheduling import (
     Joined,
     Lost,
     Master,
+    Refused,
     Resolve,
     Resolved,
     Tick,
@@ -230,3 +231,15 @@ def test_a_check_that_would_take_too_long_is_put_off() -> None:
     m = Master(Estimates(far), (0, 1), adapt=False)
     spec = dh.CodeSpec.of(UNCODED.critical, UNCODED.total)
     assert set(given(m.handle(Arrived(0, 0.0, UNCODED, spec, iterations=5, checks=1 / 6)))) == {0}
+
+
+def test_a_discarded_result_is_not_taken_for_one_that_is_left() -> None:
+    """One worker's result was no number, and the one who computed it again is convicted."""
+    m = master()
+    opening = given(m.handle(job()))
+    finish_all(m, opening)
+    task = opening[0][0]
+    (again,) = m.handle(Refused(T0, 2.0, frozenset({task}), "no number"))
+    assert isinstance(again, Assign)
+    m.handle(done(again.worker, task))
+    assert task in {t for own in given(m.handle(Convicted(T0, 3.0, frozenset({again.worker})))).values() for t in own}

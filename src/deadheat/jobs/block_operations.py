@@ -12,7 +12,7 @@ import numpy as np
 from deadheat.coding import ShortBlock
 from deadheat.model import AnyArray, Array
 
-SAFETY = 4.0  # times what rounding does to a product of that length: no false alarm in bench_checks
+SAFETY = 4.0  # times what rounding does to a product of that length: no false alarm in tests/soak/wrong_results.py
 SQUARABLE = 1e140  # the sum of many squares of numbers of this size, or of one part in it, is in double's range
 LEAST, MOST = 1e-300, 1e307  # what can be divided by: one part in it is in that range too
 

@@ -22,7 +22,7 @@ from deadheat.scheduling import Engine, Estimates, Master, Program, Schedule, sc
 ENGINES = ("local", "ray")
 _used: WeakSet[Any] = WeakSet()  # engines, since their workers remember tickets
 UNKNOWN = 1e-3  # seconds per unit of work that are taken for granted of workers nobody has measured
-CHECKED = 1 / 200  # of tasks that are checked by default: half a per cent of the work (benchmarks/bench_checks.py)
+CHECKED = 1 / 200  # of tasks that are checked by default: half a per cent of the work
 MOST_DEFAULT = 8  # workers that are started without being asked for
 
 

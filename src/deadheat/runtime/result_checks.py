@@ -23,7 +23,7 @@ from deadheat.scheduling import Program
 
 TOLERANCES = {2: 1e-2, 4: 1e-4, 8: 2e-12}  # by the bytes of a real number: far above rounding, far below harm
 CANCELLED = 0.01  # part of the largest number so far that counts as the size of terms that may have cancelled
-SURPRISE = 20.0  # times the usual change of a result from which on it is doubted (benchmarks/bench_checks.py)
+SURPRISE = 20.0  # times the usual change of a result from which on it is doubted (tests/soak/wrong_results.py)
 OWN_SURPRISE = 3.0  # times the largest change of its own that turned out to be right
 SMALL = 1024  # numbers of a result up to which it is compared with the iteration before
 FEWEST = 3  # results whose changes tell what is usual
@@ -108,7 +108,7 @@ class ResultChecks:
 
     @property
     def by_parity(self) -> bool:
-        """Whether one result more than the code needs tells if all are right, so that no copies are needed."""
+        """Whether one result more than the code needs tells if all of them fit together."""
         code = self._program.code
         parity = None if self._program.verifies or self.off else code.parity(range(code.total))
         return parity is not None and len(parity) > 0

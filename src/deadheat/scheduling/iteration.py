@@ -25,11 +25,8 @@ class Iteration:
         self.held_up: float | None = None
         self._awaited: set[tuple[int, int]] = set()  # results that decide whether those of doubted tasks are right
         self._doubted: set[int] = set()  # tasks that nobody computes again yet
-        self._code, self._fewest, self._why = (
-            code,
-            code.fewest,
-            "",
-        )  # resolving is not tried with fewer results, and why
+        self._code = code
+        self._fewest, self._why = code.fewest, ""  # resolving is not tried with fewer results, and why
         self._tried: dict[int, list[int]] = {}  # of a task, the workers that sent a result, in order
         self._errors: dict[int, set[int]] = {}  # of a task, the workers on which it failed
         self._discarded: Counter[int] = Counter()  # how often a task's result was discarded
@@ -77,6 +74,7 @@ class Iteration:
             self.progress.done.discard(task)
             self._discarded[task] += 1
             self._errors.setdefault(task, set()).add(self._tried[task][-1])  # another worker shall try
+            self._tried[task].clear()  # nothing of it is left
         self._fewest, self._why = len(self.progress.done) + 1, why
         return next(((t, self._errors[t]) for t, times in self._discarded.items() if times >= MOST_ERRORS), None)
 
